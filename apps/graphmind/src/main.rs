@@ -1,0 +1,3 @@
+//! Parses, composes, runs, exits.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Real binaries against each other and against real peers.

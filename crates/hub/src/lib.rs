@@ -1,0 +1,1 @@
+//! Takes in debug events, keeps runs, serves viewers and control.

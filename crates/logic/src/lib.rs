@@ -1,0 +1,1 @@
+//! JSON Logic: yes or no from data, with variables answered by whoever asks.

@@ -1,0 +1,1 @@
+//! Carries MCP between a host and a server, through a gate.

@@ -1,0 +1,1 @@
+//! Puts a path together: which policies stand at the gate, where events go.

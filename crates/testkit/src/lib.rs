@@ -1,0 +1,1 @@
+//! Scripted hosts, servers and hubs for tests.

@@ -1,0 +1,1 @@
+//! The run model that viewers draw, and the terminal viewer.

@@ -1,0 +1,3 @@
+//! A trip planner.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Numbered SQL for the stores, embedded.
