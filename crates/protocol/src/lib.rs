@@ -1,2 +1,4 @@
 //! The words on the wires: JSON, JSON-RPC, framing, what we read of MCP, and the debug wire.
 #![warn(missing_docs)]
+
+pub mod json;
