@@ -1,1 +1,3 @@
 //! Scripted hosts, servers and hubs for tests.
+
+pub mod hub;
