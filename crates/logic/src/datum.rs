@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use lockgate_protocol::json::{Kind, Text, Value, View};
 
-use crate::eval::EvalError;
+use crate::budget::{Budget, Limits};
+use crate::eval::{EvalError, answer};
 
 /// One value. Cheap to clone; arrays and objects have an identity, as they do in JavaScript.
 #[derive(Debug, Clone)]
@@ -73,6 +74,16 @@ impl<'d> Datum<'d> {
     /// [`EvalError::Nesting`] when it is nested more than 512 levels deep.
     pub fn value(value: Value) -> Result<Datum<'static>, EvalError> {
         convert(value, 0)
+    }
+
+    /// The value as JSON, for example to hand it to another expression language. Undefined and the numbers JSON lacks
+    /// are null.
+    ///
+    /// # Errors
+    /// [`EvalError::Nesting`] when it is nested more than 512 levels deep, [`EvalError::Steps`] when shared parts would
+    /// make it enormous.
+    pub fn to_value(&self) -> Result<Value, EvalError> {
+        answer::value(self, &mut Budget::new(Limits { steps: MAX_COPIED, depth: 0 }))
     }
 
     pub(crate) const fn undefined() -> Self {
@@ -208,3 +219,6 @@ fn convert(value: Value, depth: usize) -> Result<Datum<'static>, EvalError> {
 
 /// Deeper values are not built: dropping and printing them recurses.
 pub(crate) const MAX_NESTING: usize = 512;
+
+/// Elements and KiB of text that a value may give as JSON: more than any payload holds.
+const MAX_COPIED: u64 = 1 << 25;

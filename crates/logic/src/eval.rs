@@ -1,6 +1,6 @@
 //! Runs a checked rule. Only the rule is ever run: a value that came from data stays a value, whatever it looks like.
 
-mod answer;
+pub(crate) mod answer;
 mod lazy;
 mod make;
 mod paths;

@@ -26,18 +26,10 @@ impl Answer {
             _ => Self::Json(value(datum, budget)?),
         })
     }
-
-    /// The answer as `JSON.stringify` would put it into a list: null where JSON has no word.
-    pub fn into_json(self) -> Value {
-        match self {
-            Self::Undefined | Self::NotFinite(_) => Value::Null,
-            Self::Json(value) => value,
-        }
-    }
 }
 
 /// The JSON of a value.
-pub(super) fn value(datum: &Datum<'_>, budget: &mut Budget) -> Result<Value, EvalError> {
+pub(crate) fn value(datum: &Datum<'_>, budget: &mut Budget) -> Result<Value, EvalError> {
     nested(datum, budget, 0)
 }
 
