@@ -139,6 +139,13 @@ impl<'o> ObjectWriter<'o> {
         self
     }
 
+    /// A member whose name may hold lone surrogates.
+    pub fn member(&mut self, name: &Text, raw: &Raw) -> &mut Self {
+        self.name(name);
+        self.out.extend_from_slice(raw.as_bytes());
+        self
+    }
+
     /// An integer member.
     pub fn u64(&mut self, key: &str, value: u64) -> &mut Self {
         write_u64(value, self.key(key));
