@@ -1,3 +1,0 @@
-//! A trip planner.
-
-fn main() {}
