@@ -2,4 +2,10 @@
 #![warn(missing_docs)]
 
 pub mod debug;
+pub mod edit;
+pub mod framing;
 pub mod json;
+pub mod lift;
+pub mod mcp;
+pub mod pending;
+pub mod rpc;

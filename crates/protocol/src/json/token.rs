@@ -10,8 +10,10 @@ pub(crate) enum Token<'a> {
     OpenArray,
     /// `{`
     OpenObject,
-    /// `]` or `}`
-    Close,
+    /// `]`
+    CloseArray,
+    /// `}`
+    CloseObject,
     /// A member name, as a string.
     Name(View<'a>),
     /// A string, number, `true`, `false` or `null`.
@@ -35,13 +37,19 @@ impl<'a> Tokens<'a> {
         self.at
     }
 
+    /// Byte offset after a token that came from here.
+    pub(crate) fn end_of(&self, token: View<'a>) -> usize {
+        let start = token.raw().as_ptr() as usize - self.text.as_ptr() as usize;
+        start + token.raw().len()
+    }
+
     /// Passes over the rest of the container that was opened last.
     pub(crate) fn leave(&mut self) {
         let mut depth = 1_usize;
         while depth > 0 {
             match self.next() {
                 Some(Token::OpenArray | Token::OpenObject) => depth += 1,
-                Some(Token::Close) => depth -= 1,
+                Some(Token::CloseArray | Token::CloseObject) => depth -= 1,
                 Some(Token::Name(_) | Token::Scalar(_)) => {}
                 None => return,
             }
@@ -70,7 +78,8 @@ impl<'a> Iterator for Tokens<'a> {
         let bracket = match self.text.get(self.at)? {
             b'[' => Token::OpenArray,
             b'{' => Token::OpenObject,
-            b']' | b'}' => Token::Close,
+            b']' => Token::CloseArray,
+            b'}' => Token::CloseObject,
             b'"' => return Some(self.string()),
             _ => {
                 let end = scan::scalar_end(self.text, self.at);
