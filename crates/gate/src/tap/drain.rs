@@ -1,0 +1,83 @@
+//! The other end of the tap: hands over what has queued up, in order, with what was lost meanwhile.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::{Loss, Outlet, Queued, ROOM, State};
+
+/// Empties a [`Tap`](super::Tap). Dropping it closes the tap.
+pub struct Drain {
+    outlet: Arc<Outlet>,
+    /// Length of the last batch: what the next one is likely to need.
+    usual: usize,
+}
+
+/// Everything that queued up since the last one.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In the order of their numbers.
+    pub events: Vec<Queued>,
+    /// What was dropped, for at most 64 runs.
+    pub losses: Vec<Loss>,
+    /// Drops of further runs.
+    pub unattributed: u64,
+}
+
+impl Drain {
+    pub(super) fn new(outlet: Arc<Outlet>) -> Self {
+        Self { outlet, usual: 0 }
+    }
+
+    /// Waits until something is queued or lost and hands over all of it; `None` once the tap is closed and empty.
+    ///
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Batch> {
+        loop {
+            match self.take() {
+                Taken::Batch(batch) => return Some(batch),
+                Taken::End => return None,
+                Taken::Nothing => self.outlet.filled.notified().await,
+            }
+        }
+    }
+
+    /// What is queued right now, without waiting; `None` if nothing is.
+    pub fn now(&mut self) -> Option<Batch> {
+        match self.take() {
+            Taken::Batch(batch) => Some(batch),
+            Taken::End | Taken::Nothing => None,
+        }
+    }
+
+    fn take(&mut self) -> Taken {
+        // Allocated before the lock is taken: nobody who emits waits for it.
+        let fresh = Vec::with_capacity(self.usual.clamp(16, ROOM));
+        let mut queue = self.outlet.lock();
+        if queue.events.is_empty() && queue.losses.is_empty() {
+            return match queue.state {
+                State::Open => Taken::Nothing,
+                State::Closed => Taken::End,
+            };
+        }
+        let events = mem::replace(&mut queue.events, fresh);
+        let losses = mem::take(&mut queue.losses);
+        let unattributed = mem::take(&mut queue.unattributed);
+        queue.bytes = 0;
+        drop(queue);
+        self.usual = events.len();
+        Taken::Batch(Batch { events, losses, unattributed })
+    }
+}
+
+impl Drop for Drain {
+    /// Without this, a program whose observer died would fill its queue for nothing.
+    fn drop(&mut self) {
+        self.outlet.close();
+    }
+}
+
+enum Taken {
+    Batch(Batch),
+    Nothing,
+    End,
+}

@@ -1,0 +1,5 @@
+//! A gate as its neighbours see it: calls go in, a hub's answers come, outcomes and events come out.
+
+mod breakpoints;
+mod holds;
+mod kit;
