@@ -25,8 +25,9 @@ pub use self::value::{Object, Value};
 pub use self::view::{Items, Kind, Members, Pairs, View};
 pub use self::write::{ObjectWriter, write, write_str, write_text};
 
-pub(crate) use self::pieces::{Piece, Pieces};
+pub(crate) use self::pieces::Piece;
 pub(crate) use self::token::{Token, Tokens};
+pub(crate) use self::write::{write_char, write_run, write_unit};
 
 #[cfg(test)]
 mod tests;

@@ -9,3 +9,4 @@ pub mod lift;
 pub mod mcp;
 pub mod pending;
 pub mod rpc;
+pub mod shrink;

@@ -2,7 +2,7 @@
 //! skeletons of shrinking all read this one table.
 
 use super::words::{
-    LoopKind, NodeKind, PausePoint, PauseReason, Principal, RefusalCode, ResumeAction, RunMode, RunStatus, SmartRule,
+    LoopKind, NodeKind, PausePoint, PauseReason, RefusalCode, ResumeAction, RunMode, RunStatus, SmartRule,
     TokenChannel, Why,
 };
 
@@ -129,7 +129,6 @@ static TOKEN_CHANNEL: Words = inline(TokenChannel::WORDS);
 static REFUSAL_CODE: Words = inline(RefusalCode::WORDS);
 static LOOP_KIND: Words = inline(LoopKind::WORDS);
 static SMART_RULE: Words = inline(SmartRule::WORDS);
-static PRINCIPAL: Words = inline(Principal::WORDS);
 static WHY: Words = inline(Why::WORDS);
 
 static SDK_INFO: Object =
@@ -311,7 +310,7 @@ pub(super) static MESSAGES: [Message; 18] = [
             required("action", Shape::Word(&RESUME_ACTION)),
             optional("edited", Shape::Object(&EDITED)),
             optional("requestId", Shape::Text),
-            loose("principal", Shape::Word(&PRINCIPAL)),
+            optional("principal", Shape::Text),
         ],
     ),
     control(

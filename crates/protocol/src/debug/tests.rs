@@ -89,66 +89,7 @@ fn w08_unknown_capabilities_are_accepted() {
 
 #[test]
 fn w09_invalid_payloads_name_type_and_issues() {
-    let cases = [
-        ("run.started", "{}", "payload.app: required"),
-        ("run.started", r#"{"app":"a","sdk":{"name":"n"}}"#, "payload.sdk.version: required"),
-        ("run.started", r#"{"app":"a","sdk":{"name":"n","version":"1"},"meta":[]}"#, "payload.meta: expected object"),
-        ("run.finished", r#"{"status":"done"}"#, "payload.status: unknown value"),
-        ("graph.hint", r#"{"nodes":[{"nodeId":"n","kind":"tool"}]}"#, "payload.nodes.0.name: required"),
-        ("graph.hint", r#"{"nodes":{}}"#, "payload.nodes: expected array"),
-        (
-            "node.started",
-            r#"{"nodeId":1,"kind":"tool","name":"n","instanceId":"i"}"#,
-            "payload.nodeId: expected string",
-        ),
-        ("node.started", r#"{"nodeId":"n","kind":"gizmo","name":"n","instanceId":"i"}"#, "payload.kind: unknown value"),
-        (
-            "node.token",
-            r#"{"nodeId":"n","deltas":[{"t":"text","v":""},{"t":"x","v":1}]}"#,
-            "payload.deltas.1.t: unknown value",
-        ),
-        (
-            "node.finished",
-            r#"{"nodeId":"n","durationMs":1e400,"status":"ok"}"#,
-            "payload.durationMs: expected number, not negative",
-        ),
-        (
-            "node.finished",
-            r#"{"nodeId":"n","durationMs":-1,"status":"ok"}"#,
-            "payload.durationMs: expected number, not negative",
-        ),
-        (
-            "node.finished",
-            r#"{"nodeId":"n","durationMs":1,"status":"ok","usage":{"inputTokens":1,"outputTokens":1.5}}"#,
-            "payload.usage.outputTokens: expected integer in range",
-        ),
-        ("node.error", r#"{"nodeId":"n","error":null}"#, "payload.error: expected object"),
-        (
-            "exec.paused",
-            r#"{"pauseId":"p","nodeId":"n","point":"before","reason":"drift"}"#,
-            "payload.reason: unknown value",
-        ),
-        ("exec.refused", r#"{"pauseId":"p","code":"no"}"#, "payload.code: unknown value"),
-        ("exec.resumed", r#"{"pauseId":"p","action":"continue","edited":{}}"#, "payload.edited.after: required"),
-        ("exec.resume", r#"{"pauseId":"p","action":"jump"}"#, "payload.action: unknown value"),
-        ("breakpoint.set", r#"{"matcher":{"kind":null}}"#, "payload.matcher.kind: unknown value"),
-        ("breakpoint.clear", "{}", "payload.matcher: required"),
-        ("mode.set", r#"{"mode":"stop"}"#, "payload.mode: unknown value"),
-        (
-            "hello",
-            r#"{"versions":{"protocol":"1","client":"c"},"capabilities":[]}"#,
-            "payload.versions.protocol: expected integer in range",
-        ),
-        (
-            "hello.ack",
-            r#"{"versions":{"protocol":1,"viewer":"v"},"capabilities":[],"mode":"run"}"#,
-            "payload.breakpoints: required",
-        ),
-        ("exec.until", "{}", "payload.pauseId: required"),
-        ("watch.set", r#"{"watched":1}"#, "payload.watched: expected boolean"),
-        ("mode.set", "[]", "payload: expected object"),
-    ];
-    for (kind, payload, expected) in cases {
+    for &(kind, payload, expected) in BROKEN {
         let Parsed::Invalid { kind: named, issues } = read(frame(kind, payload)) else { panic!("{kind} {payload}") };
         assert_eq!(named.as_deref(), Some(kind));
         assert_eq!(issues.first().map(Issue::to_string).as_deref(), Some(expected), "{payload}");
@@ -311,3 +252,60 @@ fn classes_cover_the_registry() {
     }
     assert_eq!(class("toString"), None);
 }
+
+/// Type, payload and the first thing wrong with it.
+const BROKEN: &[(&str, &str, &str)] = &[
+    ("run.started", "{}", "payload.app: required"),
+    ("run.started", r#"{"app":"a","sdk":{"name":"n"}}"#, "payload.sdk.version: required"),
+    ("run.started", r#"{"app":"a","sdk":{"name":"n","version":"1"},"meta":[]}"#, "payload.meta: expected object"),
+    ("run.finished", r#"{"status":"done"}"#, "payload.status: unknown value"),
+    ("graph.hint", r#"{"nodes":[{"nodeId":"n","kind":"tool"}]}"#, "payload.nodes.0.name: required"),
+    ("graph.hint", r#"{"nodes":{}}"#, "payload.nodes: expected array"),
+    ("node.started", r#"{"nodeId":1,"kind":"tool","name":"n","instanceId":"i"}"#, "payload.nodeId: expected string"),
+    ("node.started", r#"{"nodeId":"n","kind":"gizmo","name":"n","instanceId":"i"}"#, "payload.kind: unknown value"),
+    (
+        "node.token",
+        r#"{"nodeId":"n","deltas":[{"t":"text","v":""},{"t":"x","v":1}]}"#,
+        "payload.deltas.1.t: unknown value",
+    ),
+    (
+        "node.finished",
+        r#"{"nodeId":"n","durationMs":1e400,"status":"ok"}"#,
+        "payload.durationMs: expected number, not negative",
+    ),
+    (
+        "node.finished",
+        r#"{"nodeId":"n","durationMs":-1,"status":"ok"}"#,
+        "payload.durationMs: expected number, not negative",
+    ),
+    (
+        "node.finished",
+        r#"{"nodeId":"n","durationMs":1,"status":"ok","usage":{"inputTokens":1,"outputTokens":1.5}}"#,
+        "payload.usage.outputTokens: expected integer in range",
+    ),
+    ("node.error", r#"{"nodeId":"n","error":null}"#, "payload.error: expected object"),
+    (
+        "exec.paused",
+        r#"{"pauseId":"p","nodeId":"n","point":"before","reason":"drift"}"#,
+        "payload.reason: unknown value",
+    ),
+    ("exec.refused", r#"{"pauseId":"p","code":"no"}"#, "payload.code: unknown value"),
+    ("exec.resumed", r#"{"pauseId":"p","action":"continue","edited":{}}"#, "payload.edited.after: required"),
+    ("exec.resume", r#"{"pauseId":"p","action":"jump"}"#, "payload.action: unknown value"),
+    ("breakpoint.set", r#"{"matcher":{"kind":null}}"#, "payload.matcher.kind: unknown value"),
+    ("breakpoint.clear", "{}", "payload.matcher: required"),
+    ("mode.set", r#"{"mode":"stop"}"#, "payload.mode: unknown value"),
+    (
+        "hello",
+        r#"{"versions":{"protocol":"1","client":"c"},"capabilities":[]}"#,
+        "payload.versions.protocol: expected integer in range",
+    ),
+    (
+        "hello.ack",
+        r#"{"versions":{"protocol":1,"viewer":"v"},"capabilities":[],"mode":"run"}"#,
+        "payload.breakpoints: required",
+    ),
+    ("exec.until", "{}", "payload.pauseId: required"),
+    ("watch.set", r#"{"watched":1}"#, "payload.watched: expected boolean"),
+    ("mode.set", "[]", "payload: expected object"),
+];

@@ -31,7 +31,7 @@ pub(super) fn value(view: View<'_>) -> Result<Value, JsonError> {
                 continue;
             }
             Token::Scalar(view) => scalar(view),
-            Token::Close => open.pop().map_or(Value::Null, Open::close),
+            Token::CloseArray | Token::CloseObject => open.pop().map_or(Value::Null, Open::close),
         };
         match open.last_mut() {
             None => return Ok(done),

@@ -53,14 +53,14 @@ fn value(first: Token<'_>, rest: &mut Tokens<'_>, level: Level<'_>, out: &mut Ve
         Token::OpenArray => array(rest, below, out),
         Token::OpenObject => object(rest, below, out),
         Token::Scalar(view) => scalar(view, out),
-        Token::Close | Token::Name(_) => {}
+        Token::CloseArray | Token::CloseObject | Token::Name(_) => {}
     }
 }
 
 fn array(tokens: &mut Tokens<'_>, below: Level<'_>, out: &mut Vec<u8>) {
     out.push(b'[');
     let mut empty = true;
-    while let Some(first) = tokens.next().filter(|token| !matches!(token, Token::Close)) {
+    while let Some(first) = tokens.next().filter(|token| !matches!(token, Token::CloseArray)) {
         if !empty {
             out.push(b',');
         }

@@ -74,7 +74,7 @@ impl Iterator for Steps<'_> {
         let after = self.0.offset();
         Some(match token {
             Token::OpenArray => Step::Open(after - 1),
-            Token::Close => Step::Close(after),
+            Token::CloseArray | Token::CloseObject => Step::Close(after),
             Token::OpenObject => {
                 self.0.leave();
                 Step::Element(after - 1..self.0.offset())
