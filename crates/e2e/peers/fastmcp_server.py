@@ -5,6 +5,7 @@ from fastmcp.exceptions import ToolError
 
 server = FastMCP("e2e-fastmcp")
 asked = 0
+tries = 0
 
 
 @server.tool
@@ -28,9 +29,10 @@ def divide(a: int, b: int) -> float:
 @server.tool
 def flaky() -> str:
     """Fails the first time, works the second."""
-    global asked
+    global asked, tries
     asked += 1
-    if asked % 2 == 1:
+    tries += 1
+    if tries % 2 == 1:
         raise ToolError("not yet")
     return "now"
 
