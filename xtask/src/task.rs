@@ -93,6 +93,7 @@ impl Task {
             Self::Bench => &[
                 ("--quick", "short rounds: does the bench work, not how fast are we"),
                 ("--no-peers", "leave out the Node and Python proxies"),
+                ("--readme", "write the table into the README"),
             ],
             Self::Dist => &[("--plan", "only say what a release would hold")],
             Self::Ci | Self::Tidy | Self::E2e => &[],
