@@ -1,0 +1,198 @@
+//! Longer loops: the last completed calls of one kind in a run, searched for laps and for a failure that keeps coming back
+//! (wire §5.5). Only ever looked into when a call starts.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use lockgate_protocol::debug::{LoopInfo, LoopKind};
+
+use super::print::{Digest, Print, hex, mac};
+
+/// One completed call.
+pub(super) struct Entry {
+    pub(super) node: Arc<str>,
+    pub(super) input: Print,
+    pub(super) ended: Ended,
+    pub(super) started: u64,
+}
+
+/// How it ended.
+pub(super) enum Ended {
+    Well(Print),
+    Failed(Print),
+    /// Equals nothing: aborted, never reported, or not to be compared.
+    Unknown,
+}
+
+/// A call that starts now.
+pub(super) struct Starting<'c> {
+    pub(super) node: &'c str,
+    pub(super) input: &'c Print,
+    pub(super) started: u64,
+}
+
+/// Completed calls of one kind, the newest last.
+#[derive(Default)]
+pub(super) struct History {
+    entries: VecDeque<Entry>,
+    /// Completions to wait for before laps are looked for again.
+    quiet: usize,
+}
+
+impl History {
+    /// Payload bytes that may still be kept.
+    pub(super) fn room(&self) -> usize {
+        KEPT_BYTES.saturating_sub(self.entries.iter().map(Entry::weight).sum())
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) {
+        if self.entries.len() >= KEPT {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(entry);
+        self.quiet = self.quiet.saturating_sub(1);
+    }
+
+    /// The loop that `call` is about to continue, if it is one.
+    pub(super) fn look(&mut self, call: &Starting<'_>, ignored: &[String]) -> Option<LoopInfo> {
+        if let Some(found) = self.cycle(call, ignored) {
+            self.quiet = usize::try_from(found.period.unwrap_or(0)).unwrap_or(0);
+            return Some(found);
+        }
+        self.failing(call, ignored)
+    }
+
+    fn cycle(&self, call: &Starting<'_>, ignored: &[String]) -> Option<LoopInfo> {
+        if self.quiet > 0 {
+            return None;
+        }
+        PERIODS.into_iter().find_map(|period| self.laps(call, period, ignored))
+    }
+
+    /// Laps of `period` calls, counted back from the newest; three at least, and `call` begins the next.
+    fn laps(&self, call: &Starting<'_>, period: usize, ignored: &[String]) -> Option<LoopInfo> {
+        let head = self.back(period)?;
+        if *head.node != *call.node || self.entries.len() < LAPS * period || !head.input.same(call.input, ignored) {
+            return None;
+        }
+        // The entry `n` back repeats the one a lap before it, for as long as this holds.
+        let repeated = (1..=self.entries.len() - period)
+            .take_while(|n| match (self.back(*n), self.back(n + period)) {
+                (Some(late), Some(early)) => late.same(early, ignored),
+                _ => false,
+            })
+            .count();
+        let laps = 1 + repeated / period;
+        let first = self.back(laps * period)?;
+        let varied = (1..period).any(|n| self.back(n).is_some_and(|entry| !entry.same_call(head, ignored)));
+        if laps < LAPS || !varied {
+            return None;
+        }
+        let lap: Vec<Vec<u8>> = (1..=period).rev().filter_map(|n| self.back(n)?.trace(ignored)).collect();
+        let parts: Vec<&[u8]> = lap.iter().map(Vec::as_slice).collect();
+        Some(LoopInfo {
+            repeats: count(laps),
+            first_seq: first.started,
+            last_seq: call.started,
+            fingerprint: mac(&parts).map_or_else(String::new, |digest| hex(&digest)),
+            kind: Some(LoopKind::Cycle),
+            period: Some(count(period)),
+            laps: Some(count(laps)),
+        })
+    }
+
+    /// The node's own newest calls, all failed alike.
+    fn failing(&self, call: &Starting<'_>, ignored: &[String]) -> Option<LoopInfo> {
+        let mut own = self.entries.iter().rev().filter(|entry| *entry.node == *call.node);
+        let newest = own.next()?;
+        let failure = newest.ended.failure(ignored)?;
+        let mut first = newest.started;
+        let mut repeats = 1;
+        for earlier in own {
+            if earlier.ended.failure(ignored) != Some(failure) {
+                break;
+            }
+            first = earlier.started;
+            repeats += 1;
+        }
+        (repeats >= count(LAPS)).then(|| LoopInfo {
+            repeats,
+            first_seq: first,
+            last_seq: call.started,
+            fingerprint: hex(&failure),
+            kind: Some(LoopKind::ErrorRepeat),
+            period: None,
+            laps: None,
+        })
+    }
+
+    /// The `n`-th entry from the end; the newest is the first.
+    fn back(&self, n: usize) -> Option<&Entry> {
+        self.entries.get(self.entries.len().checked_sub(n)?)
+    }
+}
+
+impl Entry {
+    /// For keeping, within about `room` bytes.
+    pub(super) fn settled(mut self, room: usize, ignored: &[String]) -> Entry {
+        self.input = self.input.settled(room, ignored);
+        self.ended = match self.ended {
+            Ended::Well(print) => Ended::Well(print.settled(room, ignored)),
+            Ended::Failed(print) => Ended::Failed(print.settled(room, ignored)),
+            Ended::Unknown => Ended::Unknown,
+        };
+        self
+    }
+
+    fn same_call(&self, other: &Entry, ignored: &[String]) -> bool {
+        self.node == other.node && self.input.same(&other.input, ignored)
+    }
+
+    fn same(&self, other: &Entry, ignored: &[String]) -> bool {
+        let ended = match (&self.ended, &other.ended) {
+            (Ended::Well(one), Ended::Well(two)) | (Ended::Failed(one), Ended::Failed(two)) => (one, two),
+            _ => return false,
+        };
+        self.same_call(other, ignored) && ended.0.same(ended.1, ignored)
+    }
+
+    /// What goes into the fingerprint of a lap.
+    fn trace(&self, ignored: &[String]) -> Option<Vec<u8>> {
+        let mut trace = self.node.as_bytes().to_vec();
+        trace.extend(self.input.digest(ignored)?);
+        Some(trace)
+    }
+
+    fn weight(&self) -> usize {
+        let ended = match &self.ended {
+            Ended::Well(print) | Ended::Failed(print) => print.weight(),
+            Ended::Unknown => 0,
+        };
+        self.input.weight() + ended
+    }
+}
+
+impl Ended {
+    fn failure(&self, ignored: &[String]) -> Option<Digest> {
+        match self {
+            Ended::Failed(print) => print.digest(ignored),
+            Ended::Well(_) | Ended::Unknown => None,
+        }
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+/// Completed calls remembered.
+const KEPT: usize = 64;
+
+/// Payload bytes remembered beside their digests.
+const KEPT_BYTES: usize = 512 << 10;
+
+/// Equal laps, or equal failures, that make a loop.
+const LAPS: usize = 3;
+
+/// Lengths of a lap that are looked for, the shortest first.
+const PERIODS: [usize; 3] = [2, 3, 4];
