@@ -1,0 +1,72 @@
+//! The terminal: taken over, lent to an editor, and given back.
+
+use std::io::{self, IsTerminal as _, Stdout, Write as _, stdin, stdout};
+use std::process::Command;
+
+use crossterm::execute;
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use super::draw::draw;
+use super::state::State;
+
+/// A terminal in our hands.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    /// Takes the terminal over; a panic gives it back.
+    pub(super) fn open() -> io::Result<Self> {
+        Ok(Self { terminal: ratatui::try_init()? })
+    }
+
+    pub(super) fn is_there() -> bool {
+        stdin().is_terminal() && stdout().is_terminal()
+    }
+
+    pub(super) fn size(&self) -> io::Result<(u16, u16)> {
+        let size = self.terminal.size()?;
+        Ok((size.width, size.height))
+    }
+
+    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+        self.terminal.draw(|frame| draw(state, frame)).map(|_| ())
+    }
+
+    /// Gives the terminal to somebody else for a while.
+    pub(super) fn lend() -> io::Result<()> {
+        disable_raw_mode()?;
+        execute!(stdout(), LeaveAlternateScreen, crossterm::cursor::Show)
+    }
+
+    pub(super) fn take_back(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen)?;
+        self.terminal.clear()
+    }
+
+    pub(super) fn close(self) -> io::Result<()> {
+        ratatui::try_restore()
+    }
+}
+
+/// Lets the user's editor work on a text, in a file that nobody else can read. Blocks until the editor is closed.
+pub(super) fn edit(text: &str) -> Result<String, String> {
+    let words = |error: io::Error| error.to_string();
+    let mut file = tempfile::Builder::new().prefix("graphmind-").suffix(".json").tempfile().map_err(words)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(words)?;
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|set| !set.trim().is_empty()));
+    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    let mut command = editor.split_whitespace();
+    let program = command.next().unwrap_or("vi");
+    let status = Command::new(program).args(command).arg(file.path()).status();
+    let status = status.map_err(|error| format!("{program}: {error}"))?;
+    if !status.success() {
+        return Err(format!("{program} ended with {status}"));
+    }
+    // By name: many editors write a new file and put it in the old one's place.
+    std::fs::read_to_string(file.path()).map_err(words)
+}

@@ -1,0 +1,98 @@
+//! The first line (which run, how it stands, how fresh the picture is) and the last (what keys do, or what just happened).
+
+use lockgate_protocol::debug::RunMode;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::draw::span;
+use super::state::{Link, State};
+use super::theme::run_sign;
+use super::words::{age, counted, fit, pad, visible, width};
+use crate::model::{Run, elapsed, print};
+
+pub(super) fn title(state: &State, frame: &mut Frame<'_>, area: Rect) {
+    let room = usize::from(area.width);
+    let right = format!(" {} ", [debug_words(state), health(state)].concat());
+    let left = match state.run() {
+        Some(run) => run_words(state, run),
+        None => " graphmind".to_owned(),
+    };
+    let left = pad(&left, room.saturating_sub(width(&right)));
+    let style = if state.is_stale() { state.colour.warning() } else { state.colour.strong() };
+    frame.render_widget(Line::from(span(fit(&format!("{left}{right}"), room), style)), area);
+}
+
+pub(super) fn footer(state: &State, frame: &mut Frame<'_>, area: Rect) {
+    let room = usize::from(area.width);
+    let line = match &state.notice {
+        Some(notice) => span(fit(&format!(" {}", notice.text), room), state.colour.warning()),
+        None => span(fit(&keys(state), room), state.colour.faint()),
+    };
+    frame.render_widget(Line::from(line), area);
+}
+
+/// How fresh the picture is (hub §15.4).
+pub(super) fn health(state: &State) -> String {
+    match &state.link {
+        Link::Connecting { trouble: None } => return "connecting".to_owned(),
+        Link::Connecting { trouble: Some(why) } => return format!("no hub: {}", visible(why)),
+        Link::Lost { since, why } => {
+            return format!("STALE: hub lost {} ago, {}", age(state.now, *since), visible(why));
+        }
+        Link::Open => {}
+    }
+    let Some(tracked) = state.tracked() else { return "live".to_owned() };
+    if let Some(replay) = tracked.replay {
+        return format!("catching up {}/{}", replay.seen.min(replay.count), replay.count);
+    }
+    let live = state.info().is_some_and(|info| info.live);
+    if live && tracked.lag >= OLD_MS {
+        return format!("behind {}s", tracked.lag / 1_000);
+    }
+    let unsaved = tracked.stored.zip(tracked.ord).map_or(0, |(stored, ord)| ord.saturating_sub(stored));
+    if unsaved > 0 { format!("live, {unsaved} unsaved") } else { "live".to_owned() }
+}
+
+fn run_words(state: &State, run: &Run) -> String {
+    let app = if run.app.is_empty() { &*run.id } else { &*run.app };
+    let name = run.name.as_deref().filter(|name| *name != app);
+    let name = name.map(|name| format!(" {}", visible(name))).unwrap_or_default();
+    let took = print(elapsed(run.started.unwrap_or(state.now), run.clock(state.now)));
+    let mut facts =
+        vec![format!(" {} {}{name}", run_sign(run.status), visible(app)), run.status.as_str().to_owned(), took];
+    let failed: u32 = run.nodes().iter().map(|node| node.failures()).sum();
+    facts.extend((failed > 0).then(|| counted(usize::try_from(failed).unwrap_or(usize::MAX), "error")));
+    facts.extend((run.lost > 0).then(|| format!("{} events lost", run.lost)));
+    if let Some(error) = &run.error {
+        facts.push(visible(&format!("{}: {}", error.name, error.message)).into_owned());
+    }
+    facts.join(" · ")
+}
+
+/// What is armed, and what this viewer may do.
+fn debug_words(state: &State) -> String {
+    let mut words = String::new();
+    if state.mode == RunMode::Step {
+        words.push_str("step mode · ");
+    }
+    if !state.breakpoints.is_empty() {
+        words.push_str(&format!("{} · ", counted(state.breakpoints.len(), "breakpoint")));
+    }
+    match state.hub.as_ref().map(|hub| hub.principal.as_str()) {
+        Some("viewer") | None => {}
+        Some("anonymous") => words.push_str("no token · "),
+        Some(other) => words.push_str(&format!("as {} · ", visible(other))),
+    }
+    words
+}
+
+fn keys(state: &State) -> String {
+    if state.hold().is_some() {
+        return " c continue  s step  r retry  i inject  e edit  :abort  n next  ? help".to_owned();
+    }
+    " ↑↓ move  tab pane  enter open  space fold  f follow  b runs  m step  p break  ? help  q quit".to_owned()
+}
+
+/// An event older than this when it comes means that we lag.
+const OLD_MS: u64 = 2_000;
