@@ -53,9 +53,9 @@ impl Sources {
     }
 }
 
-/// Whether a Rust file holds nothing but tests.
+/// Whether a Rust file is for developers only: tests, or examples that measure.
 pub(crate) fn is_test(path: &str) -> bool {
-    path.contains("/tests/") || path.contains("/tests.rs") || path.starts_with("crates/testkit/")
+    ["/tests/", "/tests.rs", "/examples/"].iter().any(|part| path.contains(part)) || path.starts_with("crates/testkit/")
 }
 
 fn text(path: &Path) -> Result<Option<String>> {
