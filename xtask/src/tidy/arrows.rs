@@ -52,7 +52,7 @@ fn compare(member: &Member, row: &Row) -> Vec<Finding> {
     let allowed = |name: &str| row.uses.iter().any(|arrow| arrow.to == name);
     for used in &member.uses {
         let free = match used.when {
-            When::Always => used.of == EVERYONES,
+            When::Always => used.of == EVERYONES || member.name == LAST,
             When::Tests => used.of == EVERYONES || used.of == TESTS_ONLY || member.name == LAST,
         };
         if !free && !allowed(&used.of) {

@@ -58,18 +58,6 @@ impl Frames {
         self.frame("run.finished", r#"{"status":"ok"}"#)
     }
 
-    /// A token frame with the moment it was made, for one run.
-    pub(crate) fn stamped(&mut self, nanos: u128) -> String {
-        self.frame(
-            "node.token",
-            &format!(r#"{{"nodeId":"llm:step","deltas":[{{"t":"text","v":"token"}}],"made":{nanos}}}"#),
-        )
-    }
-
-    pub(crate) fn run_id(&self) -> String {
-        format!("run_bench_{}_{}", self.tag, self.run)
-    }
-
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
