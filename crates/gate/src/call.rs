@@ -115,13 +115,20 @@ pub enum Outcome {
 #[must_use]
 pub struct Passed<T> {
     what: T,
-    edited: Option<Raw>,
-    amended: Option<Raw>,
+    /// Rare, so apart: permissions are moved on the way of every call.
+    changes: Option<Box<Changes>>,
+}
+
+/// What was put in place of something else; the call carries it already.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Changes {
+    pub(crate) edited: Option<Raw>,
+    pub(crate) amended: Option<Raw>,
 }
 
 impl Passed<Call> {
-    pub(crate) fn new(what: Call, edited: Option<Raw>, amended: Option<Raw>) -> Self {
-        Self { what, edited, amended }
+    pub(crate) fn new(what: Call, changes: Option<Box<Changes>>) -> Self {
+        Self { what, changes }
     }
 }
 
@@ -139,13 +146,13 @@ impl<T> Passed<T> {
     /// The input a person put in place of the original; the call carries it already.
     #[must_use]
     pub fn edited(&self) -> Option<&Raw> {
-        self.edited.as_ref()
+        self.changes.as_ref()?.edited.as_ref()
     }
 
     /// What a policy put in place of the input (before) or of the output (after, error); the call carries it already.
     #[must_use]
     pub fn amended(&self) -> Option<&Raw> {
-        self.amended.as_ref()
+        self.changes.as_ref()?.amended.as_ref()
     }
 }
 

@@ -15,7 +15,7 @@ pub use breakpoint::HiddenSides;
 pub use call::{Actions, Call, Checking, Edit, End, Limit, Node, Outcome, Passed, PolicyRefusal, Refused, Stop};
 pub use config::GateConfig;
 pub use hold::{EditInput, Held, Revisit};
-pub use pass::Gate;
+pub use pass::{Gate, Pass};
 pub use policy::{Approve, Approving, Ending, Guard, Hold, OldHub, Policy, Reason, Release, Verdict};
 pub use presence::{HubCaps, Presence, Watched};
 pub use tap::{Batch, Drain, Loss, Queued, Tap, TapLimits};

@@ -5,19 +5,22 @@ mod room;
 mod waiter;
 mod walk;
 
+use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 
 use lockgate_protocol::debug::{ExecResume, Matcher, RunMode};
 
 use crate::breakpoint::Breakpoints;
-use crate::call::{Call, End, Outcome, Stop};
+use crate::call::{Call, End, Outcome, Passed, Stop};
 use crate::config::GateConfig;
 use crate::hold::{Held, Input, Revisit};
 use crate::policy::Policy;
 use crate::presence::Presence;
 use room::Room;
-use walk::{Step, Walk};
+use walk::Walk;
 
 /// Where calls stand still. A clone is the same gate.
 ///
@@ -49,15 +52,9 @@ impl Gate {
 
     /// Takes a call through the gate. Nothing holds it: ready at once, without allocation.
     ///
-    /// Dropping the future releases the hold: a hold of the debugger with its unattended release, a guarded one with abort.
-    pub async fn pass(&self, call: Call, at: Stop) -> Outcome {
-        let mut walk = Walk::new(call, at);
-        match walk.next(&self.0) {
-            Step::Go => Outcome::Go(walk.passed()),
-            Step::Refuse(refused) => Outcome::Refuse(refused),
-            // Apart, so that a call that is not held does not carry the room for one that is.
-            Step::Hold(held) => Box::pin(walk.stand(&self.0, held)).await,
-        }
+    /// Policies are asked at the first poll. Dropping the future releases the hold: a hold of the debugger with its unattended release, a guarded one with abort.
+    pub fn pass(&self, call: Call, at: Stop) -> Pass<'_> {
+        Pass { gate: &self.0, way: Way::Fresh(call, at) }
     }
 
     /// Tells the policies that an attempt ended.
@@ -128,5 +125,44 @@ impl Gate {
         self.0.attached.store(false, Ordering::Relaxed);
         self.0.breakpoints.reset();
         self.0.room.step(Input::Dispose);
+    }
+}
+
+/// A call on its way through a gate: [`Gate::pass`].
+///
+/// Written out by hand, so that a call that is not held is moved as seldom as possible.
+#[must_use = "a call that is not polled does not pass"]
+pub struct Pass<'g> {
+    gate: &'g Arc<Inner>,
+    way: Way<'g>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "a box around every fresh call would be the allocation this is to avoid")]
+enum Way<'g> {
+    Fresh(Call, Stop),
+    Objected(Pin<Box<dyn Future<Output = Outcome> + Send + 'g>>),
+    Over,
+}
+
+impl Future for Pass<'_> {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        let gate = self.gate;
+        match &mut self.way {
+            Way::Fresh(call, at) => {
+                let objection = gate.object(call, *at, 0);
+                let Way::Fresh(call, at) = mem::replace(&mut self.way, Way::Over) else { return Poll::Pending };
+                match objection {
+                    None => Poll::Ready(Outcome::Go(Passed::new(call, None))),
+                    Some(objection) => {
+                        self.way = Way::Objected(Box::pin(Walk::new(call, at).stand(gate, objection)));
+                        self.poll(context)
+                    }
+                }
+            }
+            Way::Objected(walk) => walk.as_mut().poll(context),
+            Way::Over => Poll::Pending,
+        }
     }
 }

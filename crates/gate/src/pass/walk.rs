@@ -1,22 +1,48 @@
-//! One call on its way past the policies: who was asked, who let it go, what was changed on the way.
+//! One call on its way past the policies: who objects, who let it go, what was changed on the way.
 
 use lockgate_protocol::json::Raw;
 
+use tokio_util::sync::CancellationToken;
+
 use super::Inner;
-use crate::call::{Call, Outcome, Passed, Refused, Stop};
+use crate::call::{Call, Changes, Outcome, Passed, Refused, Stop};
 use crate::hold::{Cause, Ended};
 use crate::policy::{Ending, Guard, Hold, Policy, Release, Verdict};
 
+/// A policy's objection, and whose it is.
+pub(super) struct Objection {
+    by: usize,
+    verdict: Verdict,
+}
+
+impl Inner {
+    /// Asks from the policy at `from` on, then the breakpoints, until one has something to say.
+    pub(super) fn object(&self, call: &Call, at: Stop, from: usize) -> Option<Objection> {
+        for (by, policy) in self.policies.iter().enumerate().skip(from) {
+            match policy.judge(call, at) {
+                Verdict::Pass => {}
+                verdict => return Some(Objection { by, verdict }),
+            }
+        }
+        let by = self.policies.len();
+        if from > by {
+            return None;
+        }
+        match self.breakpoints.judge(call, at) {
+            Verdict::Pass => None,
+            verdict => Some(Objection { by, verdict }),
+        }
+    }
+}
+
+/// Everything known about a call that somebody objects to.
 pub(super) struct Walk {
     call: Call,
     at: Stop,
-    /// Whom to ask next; one past the policies are the breakpoints.
-    next: usize,
     debugger: Debugger,
     /// Guards somebody approved this call to.
     approved: Vec<usize>,
-    edited: Option<Raw>,
-    amended: Option<Raw>,
+    changes: Option<Box<Changes>>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -26,90 +52,69 @@ enum Debugger {
     Done,
 }
 
-/// What the policies say, taken together.
-pub(super) enum Step {
-    Go,
+/// Where a call goes from an objection.
+enum Settled {
+    /// On to the policy at this place and those after it.
+    Ask(usize),
+    Again,
+    Answer(Option<Raw>),
     Refuse(Refused),
-    Hold(Box<Holding>),
-}
-
-/// A hold, and who wants it.
-pub(super) struct Holding {
-    by: usize,
-    hold: Hold,
 }
 
 impl Walk {
     pub(super) fn new(call: Call, at: Stop) -> Self {
-        Self { call, at, next: 0, debugger: Debugger::MayHold, approved: Vec::new(), edited: None, amended: None }
+        Self { call, at, debugger: Debugger::MayHold, approved: Vec::new(), changes: None }
     }
 
-    pub(super) fn passed(self) -> Passed<Call> {
-        Passed::new(self.call, self.edited, self.amended)
-    }
-
-    /// Asks on until somebody objects.
-    pub(super) fn next(&mut self, gate: &Inner) -> Step {
-        while let Some(policy) = gate.policies.get(self.next) {
-            let by = self.next;
-            self.next += 1;
-            if self.approved.contains(&by) {
-                continue;
-            }
-            match policy.judge(&self.call, self.at) {
-                Verdict::Pass => {}
-                Verdict::Amend(with) => self.amend(with),
-                Verdict::Refuse(refused) => return Step::Refuse(refused),
-                Verdict::Hold(hold) if hold.guard.is_some() || self.debugger == Debugger::MayHold => {
-                    return Step::Hold(Box::new(Holding { by, hold }));
-                }
-                Verdict::Hold(_) => {}
-            }
-        }
-        if self.next > gate.policies.len() || self.debugger == Debugger::Done {
-            return Step::Go;
-        }
-        let by = self.next;
-        self.next += 1;
-        match gate.breakpoints.judge(&self.call, self.at) {
-            Verdict::Hold(hold) => Step::Hold(Box::new(Holding { by, hold })),
-            Verdict::Pass | Verdict::Amend(_) | Verdict::Refuse(_) => Step::Go,
-        }
-    }
-
-    /// Lets the call stand as often as it takes.
-    pub(super) async fn stand(mut self, gate: &Inner, first: Box<Holding>) -> Outcome {
-        let mut holding = first;
+    /// Settles one objection after the other until the call may go on or not.
+    pub(super) async fn stand(mut self, gate: &Inner, first: Objection) -> Outcome {
+        let mut objection = first;
         loop {
-            let settled = match self.gone() {
-                Some(cause) => self.missed(&holding, cause),
-                None => match gate.room.open(&self.call, self.at, &holding.hold) {
-                    Some(waiter) => {
-                        let ended = waiter.wait(&self.call, &holding.hold).await;
-                        self.settle(gate, &holding, ended)
-                    }
-                    None => self.missed(&holding, Cause::Left),
-                },
+            let by = objection.by;
+            let settled = match objection.verdict {
+                Verdict::Pass => Settled::Ask(by + 1),
+                Verdict::Amend(with) => self.amend(with, by),
+                Verdict::Refuse(refused) => Settled::Refuse(refused),
+                Verdict::Hold(hold) => self.hold(gate, &hold, by).await,
             };
-            match settled {
-                Settled::Asking => {}
-                Settled::Again => return Outcome::Again(self.passed()),
+            let from = match settled {
+                Settled::Ask(from) => from,
+                Settled::Again => return Outcome::Again(Passed::new(self.call, self.changes)),
                 Settled::Answer(output) => return Outcome::Answer(output),
                 Settled::Refuse(refused) => return Outcome::Refuse(refused),
+            };
+            match gate.object(&self.call, self.at, from) {
+                Some(next) => objection = next,
+                None => return Outcome::Go(Passed::new(self.call, self.changes)),
             }
-            match self.next(gate) {
-                Step::Go => return Outcome::Go(self.passed()),
-                Step::Refuse(refused) => return Outcome::Refuse(refused),
-                Step::Hold(next) => holding = next,
-            }
+        }
+    }
+
+    async fn hold(&mut self, gate: &Inner, hold: &Hold, by: usize) -> Settled {
+        let settled_before = match hold.guard {
+            Some(_) => self.approved.contains(&by),
+            None => self.debugger == Debugger::Done,
+        };
+        if settled_before {
+            return Settled::Ask(by + 1);
+        }
+        if let Some(cause) = self.gone() {
+            return missed(hold, cause, by);
+        }
+        let Some(waiter) = gate.room.open(&self.call, self.at, hold) else {
+            return missed(hold, Cause::Left, by);
+        };
+        let ended = waiter.wait(&self.call, hold).await;
+        match &hold.guard {
+            _ if ended.cause == Cause::Asker => Settled::Refuse(Refused::Cancelled),
+            Some(guard) => self.guarded(guard, &ended, by),
+            None => self.debugged(gate, ended, by),
         }
     }
 
     /// Whether it makes no sense to stand (wire §2.6 step 6, §10.6).
     fn gone(&self) -> Option<Cause> {
-        let is_gone = |token: &Option<tokio_util::sync::CancellationToken>| {
-            token.as_ref().is_some_and(tokio_util::sync::CancellationToken::is_cancelled)
-        };
+        let is_gone = |token: &Option<CancellationToken>| token.as_ref().is_some_and(CancellationToken::is_cancelled);
         if is_gone(&self.call.cancel) {
             Some(Cause::Asker)
         } else {
@@ -117,53 +122,27 @@ impl Walk {
         }
     }
 
-    /// A hold that is not made.
-    fn missed(&self, holding: &Holding, cause: Cause) -> Settled {
-        if cause == Cause::Asker {
-            return Settled::Refuse(Refused::Cancelled);
-        }
-        match &holding.hold.guard {
-            None => Settled::Asking,
-            Some(guard) if cause == Cause::Left => refusal(guard, Ending::NobodyThere),
-            Some(guard) => refusal(guard, ending(cause)),
-        }
-    }
-
-    fn settle(&mut self, gate: &Inner, holding: &Holding, ended: Ended) -> Settled {
-        if ended.cause == Cause::Asker {
-            return Settled::Refuse(Refused::Cancelled);
-        }
-        match &holding.hold.guard {
-            Some(guard) => self.guarded(guard, holding.by, &ended),
-            None => self.debugged(gate, ended),
-        }
-    }
-
-    fn guarded(&mut self, guard: &Guard, by: usize, ended: &Ended) -> Settled {
+    fn guarded(&mut self, guard: &Guard, ended: &Ended, by: usize) -> Settled {
         match ended.release {
-            Release::Continue => self.approved.push(by),
-            Release::Retry => self.next = by,
-            Release::Inject(_) | Release::Abort => return refusal(guard, ending(ended.cause)),
+            Release::Continue => {
+                self.approved.push(by);
+                Settled::Ask(by + 1)
+            }
+            Release::Retry => Settled::Ask(by),
+            Release::Inject(_) | Release::Abort => refusal(guard, ending(ended.cause)),
         }
-        Settled::Asking
     }
 
-    fn debugged(&mut self, gate: &Inner, ended: Ended) -> Settled {
+    fn debugged(&mut self, gate: &Inner, ended: Ended, by: usize) -> Settled {
         if let Some(edited) = ended.edited {
             self.call.input = Some(edited.clone());
-            self.edited = Some(edited);
+            self.changes.get_or_insert_default().edited = Some(edited);
         }
+        self.debugger = Debugger::Done;
         match (ended.release, self.at) {
-            (Release::Continue | Release::Retry, Stop::Before) => {
-                // The world moved while the call stood; guards look again, the debugger does not hold twice.
-                self.next = 0;
-                self.debugger = Debugger::Done;
-                Settled::Asking
-            }
-            (Release::Continue, Stop::After | Stop::Error) => {
-                self.debugger = Debugger::Done;
-                Settled::Asking
-            }
+            // The world moved while the call stood: guards look again.
+            (Release::Continue | Release::Retry, Stop::Before) => Settled::Ask(0),
+            (Release::Continue, Stop::After | Stop::Error) => Settled::Ask(by + 1),
             (Release::Retry, Stop::After | Stop::Error) => Settled::Again,
             (Release::Inject(output), _) => Settled::Answer(output),
             (Release::Abort, _) => {
@@ -173,26 +152,28 @@ impl Walk {
         }
     }
 
-    fn amend(&mut self, with: Raw) {
+    fn amend(&mut self, with: Raw, by: usize) -> Settled {
         match self.at {
             Stop::Before => self.call.input = Some(with.clone()),
             Stop::After | Stop::Error => self.call.output = Some(with.clone()),
         }
-        self.amended = Some(with);
+        self.changes.get_or_insert_default().amended = Some(with);
+        Settled::Ask(by + 1)
     }
 }
 
-enum Settled {
-    /// The policies that are left may still object.
-    Asking,
-    Again,
-    Answer(Option<Raw>),
-    Refuse(Refused),
+/// A hold that is not made.
+fn missed(hold: &Hold, cause: Cause, by: usize) -> Settled {
+    match &hold.guard {
+        _ if cause == Cause::Asker => Settled::Refuse(Refused::Cancelled),
+        None => Settled::Ask(by + 1),
+        Some(guard) if cause == Cause::Left => refusal(guard, Ending::NobodyThere),
+        Some(guard) => refusal(guard, ending(cause)),
+    }
 }
 
 fn refusal(guard: &Guard, ending: Ending) -> Settled {
-    let refusal = (guard.refusal)(ending);
-    Settled::Refuse(Refused::Policy(Box::new(refusal)))
+    Settled::Refuse(Refused::Policy(Box::new((guard.refusal)(ending))))
 }
 
 fn ending(cause: Cause) -> Ending {
