@@ -8,6 +8,7 @@ mod error;
 mod keys;
 mod number;
 mod pieces;
+mod pointer;
 mod raw;
 mod scan;
 mod text;

@@ -110,15 +110,25 @@ impl<'a> Head<'a> {
         let mut extra = Vec::new();
         // Assigning lets the last of repeated fields win.
         for (name, value) in view.pairs() {
-            match name.str().as_deref() {
-                Some("gm") => gm = Some(value),
-                Some("seq") => seq = Some(value),
-                Some("ts") => ts = Some(value),
-                Some("runId") => run = Some(value),
-                Some("type") => kind = Some(value),
-                Some("payload") => payload = Some(value),
-                _ => extra.extend(name.text().map(|name| (name, value))),
-            }
+            let known = match name.raw() {
+                b"\"gm\"" => &mut gm,
+                b"\"seq\"" => &mut seq,
+                b"\"ts\"" => &mut ts,
+                b"\"runId\"" => &mut run,
+                b"\"type\"" => &mut kind,
+                b"\"payload\"" => &mut payload,
+                _ if name.is("gm") => &mut gm,
+                _ if name.is("seq") => &mut seq,
+                _ if name.is("ts") => &mut ts,
+                _ if name.is("runId") => &mut run,
+                _ if name.is("type") => &mut kind,
+                _ if name.is("payload") => &mut payload,
+                _ => {
+                    extra.extend(name.text().map(|name| (name, value)));
+                    continue;
+                }
+            };
+            *known = Some(value);
         }
         let mut issues = Vec::new();
         let gm = need(&mut issues, "gm", gm, signed);

@@ -1,5 +1,7 @@
 //! Checks a payload against the registry and names what is wrong. Descends only as deep as the registry does.
 
+use std::fmt::{self, Write as _};
+
 use super::messages::{Field, Message, Need, Shape};
 use super::parse::Issue;
 use crate::json::{Kind, Raw, View};
@@ -12,7 +14,7 @@ pub(crate) fn payload_is_valid(fields: &'static [Field], payload: &Raw) -> bool 
 }
 
 pub(super) fn payload(message: &Message, payload: Option<View<'_>>) -> Vec<Issue> {
-    let mut issues = Issues { path: "payload".to_owned(), found: Vec::new() };
+    let mut issues = Issues::default();
     match payload {
         Some(view) => issues.object(message.fields, view),
         None => issues.add("required"),
@@ -30,6 +32,7 @@ pub(super) const SAFE: u64 = (1 << 53) - 1;
 
 #[derive(Default)]
 struct Issues {
+    /// From the payload down, each step with a point before it. Only built where something below may be wrong.
     path: String,
     found: Vec<Issue>,
 }
@@ -49,17 +52,17 @@ impl Issues {
         }
         for (field, value) in fields.iter().zip(values) {
             match (value, field.need) {
-                (Some(value), Need::Required | Need::Optional) => {
-                    self.below(field.name, |inner| inner.value(&field.shape, value));
-                }
-                (None, Need::Required) => self.below(field.name, |inner| inner.add("required")),
+                (Some(value), Need::Required | Need::Optional) => self.value(&field.name, &field.shape, value),
+                (None, Need::Required) => self.below(&field.name, |inner| inner.add("required")),
                 (None, Need::Optional | Need::Loose) | (Some(_), Need::Loose) => {}
             }
         }
     }
 
-    fn value(&mut self, shape: &'static Shape, view: View<'_>) {
+    fn value(&mut self, step: &dyn fmt::Display, shape: &'static Shape, view: View<'_>) {
         let wrong = match shape {
+            Shape::List(item) => return self.below(step, |inner| inner.list(item, view)),
+            Shape::Object(object) => return self.below(step, |inner| inner.object(object.fields, view)),
             Shape::Any => None,
             Shape::Text => (view.kind() != Kind::String).then_some("expected string"),
             Shape::Flag => (view.kind() != Kind::Bool).then_some("expected boolean"),
@@ -70,11 +73,9 @@ impl Issues {
             }
             Shape::Map => (view.kind() != Kind::Object).then_some("expected object"),
             Shape::Word(set) => (!set.words.iter().any(|word| view.is(word))).then_some("unknown value"),
-            Shape::List(item) => return self.list(item, view),
-            Shape::Object(object) => return self.object(object.fields, view),
         };
         if let Some(wrong) = wrong {
-            self.add(wrong);
+            self.below(step, |inner| inner.add(wrong));
         }
     }
 
@@ -83,25 +84,21 @@ impl Issues {
             return self.add("expected array");
         }
         for (place, each) in view.items().enumerate() {
-            let length = self.path.len();
-            self.path.push('.');
-            self.path.push_str(&place.to_string());
-            self.value(item, each);
-            self.path.truncate(length);
+            self.value(&place, item, each);
         }
     }
 
-    fn below(&mut self, name: &str, check: impl FnOnce(&mut Issues)) {
+    fn below(&mut self, step: &dyn fmt::Display, check: impl FnOnce(&mut Issues)) {
         let length = self.path.len();
-        self.path.push('.');
-        self.path.push_str(name);
+        // Writing to a string cannot fail.
+        let _ = write!(self.path, ".{step}");
         check(self);
         self.path.truncate(length);
     }
 
     fn add(&mut self, message: &'static str) {
         if self.found.len() < LISTED {
-            self.found.push(Issue::new(&self.path, message));
+            self.found.push(Issue::new(&format!("payload{}", self.path), message));
         }
     }
 }

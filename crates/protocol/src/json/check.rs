@@ -1,14 +1,14 @@
 //! One pass over untrusted bytes: is this exactly one JSON value, and what about it might be read differently elsewhere.
 
 use super::error::{JsonError, JsonErrorKind, Place};
-use super::keys::{Keys, Opened};
+use super::keys::Keys;
 use super::pieces::{hex4, join};
+use super::pointer;
 use super::raw::Limits;
 use super::scan;
-use super::text::Text;
 
 /// What the pass found out.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) start: usize,
     pub(super) end: usize,
@@ -26,28 +26,35 @@ pub(super) fn check(text: &[u8], limits: Limits) -> Result<Report, JsonError> {
         return Err(JsonError { kind: JsonErrorKind::Utf8, offset: error.valid_up_to() });
     }
     let start = scan::space_end(text, 0);
-    let report = Report { start, end: start, duplicates: Vec::new(), surrogates: Vec::new(), unlisted: 0, depth: 0 };
-    let mut pass = Pass { text, at: start, limit: limits.depth, open: Vec::new(), keys: Keys::new(text), report };
-    let mut next = Next::Value;
-    while let Some(step) = pass.step(next)? {
-        next = step;
-    }
-    pass.finish()
+    let report = Report { start, ..Report::default() };
+    let mut pass = Pass { text, limit: limits.depth, open: Vec::new(), keys: Keys::new(text), report };
+    pass.report.end = pass.run(start)?;
+    Ok(pass.report)
 }
 
 struct Pass<'t> {
     text: &'t [u8],
-    at: usize,
     limit: usize,
     open: Vec<Container>,
     keys: Keys<'t>,
     report: Report,
 }
 
-/// A container that is still open, and where in it we are.
-enum Container {
-    Array { index: usize },
-    Object { names: Opened, name: (usize, usize) },
+/// A container that is still open.
+#[derive(Clone, Copy)]
+struct Container {
+    within: Within,
+    start: usize,
+    /// Where its names begin among all.
+    names: usize,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Array,
+    Object,
+    Nothing,
 }
 
 /// What must come next.
@@ -61,221 +68,178 @@ enum Next {
 }
 
 impl Pass<'_> {
-    /// Takes one token; nothing is next once the outermost value is complete.
-    fn step(&mut self, next: Next) -> Result<Option<Next>, JsonError> {
-        self.at = scan::space_end(self.text, self.at);
-        let byte = self.peek();
-        match next {
-            Next::Value => self.value(byte).map(Some),
-            Next::ItemOrEnd if byte == Some(b']') => Ok(self.close()),
-            Next::ItemOrEnd => self.value(byte).map(Some),
-            Next::NameOrEnd if byte == Some(b'}') => Ok(self.close()),
-            Next::NameOrEnd | Next::Name => self.name(byte).map(Some),
-            Next::CommaOrEnd => self.comma_or_end(byte),
-        }
-    }
-
-    fn comma_or_end(&mut self, byte: Option<u8>) -> Result<Option<Next>, JsonError> {
-        match (self.open.last_mut(), byte) {
-            (None, _) => Ok(None),
-            (Some(Container::Array { .. }), Some(b']')) | (Some(Container::Object { .. }), Some(b'}')) => {
-                Ok(self.close())
-            }
-            (Some(Container::Array { index }), Some(b',')) => {
-                *index += 1;
-                self.at += 1;
-                Ok(Some(Next::Value))
-            }
-            (Some(Container::Object { .. }), Some(b',')) => {
-                self.at += 1;
-                Ok(Some(Next::Name))
-            }
-            (Some(_), _) => Err(self.unexpected()),
-        }
-    }
-
-    fn close(&mut self) -> Option<Next> {
-        if let Some(Container::Object { names, .. }) = self.open.pop() {
-            self.keys.close(&names);
-        }
-        self.at += 1;
-        (!self.open.is_empty()).then_some(Next::CommaOrEnd)
-    }
-
-    fn value(&mut self, byte: Option<u8>) -> Result<Next, JsonError> {
-        match byte {
-            Some(b'"') => {
-                self.string()?;
-            }
-            Some(b'{') => {
-                let names = self.keys.open();
-                return self.open(Container::Object { names, name: (0, 0) }, Next::NameOrEnd);
-            }
-            Some(b'[') => return self.open(Container::Array { index: 0 }, Next::ItemOrEnd),
-            Some(b'-' | b'0'..=b'9') => {
-                let end = scan::number_end(self.text, self.at);
-                self.at = end.map_err(|offset| JsonError { kind: self.number_problem(offset), offset })?;
-            }
-            Some(b't') => self.word(b"true")?,
-            Some(b'f') => self.word(b"false")?,
-            Some(b'n') => self.word(b"null")?,
-            _ => return Err(self.unexpected()),
-        }
-        Ok(Next::CommaOrEnd)
-    }
-
-    fn open(&mut self, container: Container, next: Next) -> Result<Next, JsonError> {
-        if self.open.len() >= self.limit {
-            return Err(self.error(JsonErrorKind::Depth));
-        }
-        self.open.push(container);
-        self.report.depth = self.report.depth.max(self.open.len());
-        self.at += 1;
-        Ok(next)
-    }
-
-    fn name(&mut self, byte: Option<u8>) -> Result<Next, JsonError> {
-        if byte != Some(b'"') {
-            return Err(self.unexpected());
-        }
-        let start = self.at;
-        // Known before the string is read, so that a lone surrogate in it is reported under its own name.
-        let end = scan::string_end(self.text, start);
-        let Some(Container::Object { names, name }) = self.open.last_mut() else { return Err(self.unexpected()) };
-        *name = (start, end);
-        let repeated = match (u32::try_from(start), u32::try_from(end)) {
-            (Ok(start), Ok(end)) => self.keys.repeats(names, start, end),
-            _ => false,
-        };
-        self.string()?;
-        if repeated {
-            self.found(start, |report| &mut report.duplicates);
-        }
-        self.at = scan::space_end(self.text, self.at);
-        if self.peek() != Some(b':') {
-            return Err(self.unexpected());
-        }
-        self.at += 1;
-        Ok(Next::Value)
-    }
-
-    fn string(&mut self) -> Result<(), JsonError> {
-        self.at += 1;
+    /// Gives the end of the value. Position, expectation and container kind are locals, so that they stay in registers.
+    fn run(&mut self, start: usize) -> Result<usize, JsonError> {
+        let (mut at, mut next, mut within) = (start, Next::Value, Within::Nothing);
         loop {
-            self.at = scan::run_end(self.text, self.at);
-            match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => self.escape()?,
-                Some(_) => return Err(self.error(JsonErrorKind::String)),
-                None => return Err(self.error(JsonErrorKind::End)),
+            at = scan::space_end(self.text, at);
+            let byte = self.text.get(at).copied();
+            match (next, byte) {
+                (Next::Value, Some(b'{')) => {
+                    within = self.open(at, Within::Object)?;
+                    (at, next) = (at + 1, Next::NameOrEnd);
+                }
+                (Next::Value, Some(b'[')) => {
+                    within = self.open(at, Within::Array)?;
+                    (at, next) = (at + 1, Next::ItemOrEnd);
+                }
+                (Next::Value, _) => {
+                    at = self.scalar(at, byte)?;
+                    if within == Within::Nothing {
+                        return self.finish(at);
+                    }
+                    next = Next::CommaOrEnd;
+                }
+                (Next::CommaOrEnd, Some(b',')) => {
+                    at += 1;
+                    next = if within == Within::Array { Next::Value } else { Next::Name };
+                }
+                (Next::CommaOrEnd | Next::ItemOrEnd, Some(b']')) if within == Within::Array => {
+                    at += 1;
+                    within = self.close();
+                    if within == Within::Nothing {
+                        return self.finish(at);
+                    }
+                    next = Next::CommaOrEnd;
+                }
+                (Next::CommaOrEnd | Next::NameOrEnd, Some(b'}')) if within == Within::Object => {
+                    at += 1;
+                    within = self.close();
+                    if within == Within::Nothing {
+                        return self.finish(at);
+                    }
+                    next = Next::CommaOrEnd;
+                }
+                (Next::ItemOrEnd, _) => next = Next::Value,
+                (Next::Name | Next::NameOrEnd, Some(b'"')) => {
+                    at = self.name(at)?;
+                    next = Next::Value;
+                }
+                (Next::Name | Next::NameOrEnd | Next::CommaOrEnd, _) => return Err(self.unexpected(at)),
             }
         }
-        self.at += 1;
-        Ok(())
     }
 
-    fn escape(&mut self) -> Result<(), JsonError> {
-        match self.text.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
-            Some(b'u') if self.hex_at(self.at + 2) => return self.unit(),
-            Some(_) => return Err(self.error(JsonErrorKind::String)),
-            None => return Err(JsonError { kind: JsonErrorKind::End, offset: self.text.len() }),
+    fn open(&mut self, start: usize, within: Within) -> Result<Within, JsonError> {
+        if self.open.len() >= self.limit {
+            return Err(JsonError { kind: JsonErrorKind::Depth, offset: start });
         }
-        Ok(())
+        self.open.push(Container { within, start, names: self.keys.open() });
+        self.report.depth = self.report.depth.max(self.open.len());
+        Ok(within)
     }
 
-    fn unit(&mut self) -> Result<(), JsonError> {
-        let start = self.at;
-        let first = hex4(self.text, start + 2);
-        self.at += 6;
+    /// Gives the kind of the container that is innermost now.
+    #[inline]
+    fn close(&mut self) -> Within {
+        if let Some(Container { names, within: Within::Object, .. }) = self.open.pop() {
+            self.keys.close(names);
+        }
+        self.open.last().map_or(Within::Nothing, |container| container.within)
+    }
+
+    #[inline]
+    fn scalar(&mut self, at: usize, byte: Option<u8>) -> Result<usize, JsonError> {
+        match byte {
+            Some(b'"') => self.string(at),
+            Some(b'-' | b'0'..=b'9') => scan::number_end(self.text, at).map_err(|offset| {
+                let ended = offset >= self.text.len();
+                JsonError { kind: if ended { JsonErrorKind::End } else { JsonErrorKind::Number }, offset }
+            }),
+            Some(b't') => self.word(at, b"true"),
+            Some(b'f') => self.word(at, b"false"),
+            Some(b'n') => self.word(at, b"null"),
+            _ => Err(self.unexpected(at)),
+        }
+    }
+
+    #[inline]
+    fn name(&mut self, at: usize) -> Result<usize, JsonError> {
+        let end = self.string(at)?;
+        let first = self.open.last().map_or(0, |container| container.names);
+        if self.keys.repeats(first, at, end) {
+            self.found(at, |report| &mut report.duplicates);
+        }
+        let colon = scan::space_end(self.text, end);
+        if self.text.get(colon) == Some(&b':') { Ok(colon + 1) } else { Err(self.unexpected(colon)) }
+    }
+
+    #[inline]
+    fn string(&mut self, start: usize) -> Result<usize, JsonError> {
+        let mut at = start + 1;
+        loop {
+            at = scan::run_end(self.text, at);
+            match self.text.get(at) {
+                Some(b'"') => return Ok(at + 1),
+                Some(b'\\') => at = self.escape(start, at)?,
+                Some(_) => return Err(JsonError { kind: JsonErrorKind::String, offset: at }),
+                None => return Err(JsonError { kind: JsonErrorKind::End, offset: at }),
+            }
+        }
+    }
+
+    /// Reads one escape, or a pair of them, of the string at `start`.
+    fn escape(&mut self, start: usize, at: usize) -> Result<usize, JsonError> {
+        match self.text.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+            Some(b'u') if self.hex_at(at + 2) => Ok(self.unit(start, at)),
+            Some(_) => Err(JsonError { kind: JsonErrorKind::String, offset: at }),
+            None => Err(JsonError { kind: JsonErrorKind::End, offset: at + 1 }),
+        }
+    }
+
+    fn unit(&mut self, start: usize, at: usize) -> usize {
+        let first = hex4(self.text, at + 2);
         if !(0xD800..0xE000).contains(&first) {
-            return Ok(());
+            return at + 6;
         }
-        let paired = self.text.get(self.at..self.at + 2) == Some(b"\\u") && self.hex_at(self.at + 2);
-        if paired && join(first, hex4(self.text, self.at + 2)).is_some() {
-            self.at += 6;
-        } else {
-            self.found(start, |report| &mut report.surrogates);
+        let paired = self.text.get(at + 6..at + 8) == Some(b"\\u") && self.hex_at(at + 8);
+        if paired && join(first, hex4(self.text, at + 8)).is_some() {
+            return at + 12;
         }
-        Ok(())
+        self.found(start, |report| &mut report.surrogates);
+        if let Some(place) = self.report.surrogates.last_mut().filter(|place| place.offset == start) {
+            place.offset = at;
+        }
+        at + 6
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), JsonError> {
-        let rest = self.text.get(self.at..).unwrap_or_default();
-        if rest.starts_with(word) {
-            self.at += word.len();
-            return Ok(());
-        }
+    fn word(&self, at: usize, word: &[u8]) -> Result<usize, JsonError> {
+        let rest = self.text.get(at..).unwrap_or_default();
         let same = rest.iter().zip(word).take_while(|(left, right)| left == right).count();
-        self.at += same;
-        Err(self.unexpected())
+        if same == word.len() { Ok(at + same) } else { Err(self.unexpected(at + same)) }
     }
 
-    fn finish(mut self) -> Result<Report, JsonError> {
-        self.report.end = self.at;
-        let rest = scan::space_end(self.text, self.at);
+    fn finish(&self, end: usize) -> Result<usize, JsonError> {
+        let rest = scan::space_end(self.text, end);
         if rest < self.text.len() {
             return Err(JsonError { kind: JsonErrorKind::Trailing, offset: rest });
         }
-        Ok(self.report)
+        Ok(end)
     }
 
+    /// Lists the string or name at `offset`.
     #[cold]
     fn found(&mut self, offset: usize, list: fn(&mut Report) -> &mut Vec<Place>) {
         if list(&mut self.report).len() >= LISTED {
             self.report.unlisted += 1;
             return;
         }
-        let pointer = self.pointer();
+        let starts = self.open.iter().map(|container| container.start);
+        let pointer = pointer::to(self.text, starts, offset);
         list(&mut self.report).push(Place { offset, pointer });
-    }
-
-    fn pointer(&self) -> String {
-        let mut pointer = String::new();
-        for container in &self.open {
-            if pointer.len() > POINTER {
-                pointer.push('…');
-                break;
-            }
-            pointer.push('/');
-            match container {
-                Container::Array { index } => pointer.push_str(&index.to_string()),
-                Container::Object { name: (start, end), .. } => {
-                    let literal = self.text.get(*start..*end).unwrap_or_default();
-                    let name = Text::decode(literal);
-                    let shown = name.to_lossy().chars().take(POINTER).collect::<String>();
-                    pointer.push_str(&shown.replace('~', "~0").replace('/', "~1"));
-                }
-            }
-        }
-        pointer
-    }
-
-    #[inline]
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
     }
 
     fn hex_at(&self, from: usize) -> bool {
         self.text.get(from..from + 4).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
     }
 
-    fn number_problem(&self, offset: usize) -> JsonErrorKind {
-        if offset < self.text.len() { JsonErrorKind::Number } else { JsonErrorKind::End }
-    }
-
     #[cold]
-    fn unexpected(&self) -> JsonError {
-        let past = self.at >= self.text.len();
-        self.error(if past { JsonErrorKind::End } else { JsonErrorKind::Byte })
-    }
-
-    fn error(&self, kind: JsonErrorKind) -> JsonError {
-        JsonError { kind, offset: self.at.min(self.text.len()) }
+    fn unexpected(&self, at: usize) -> JsonError {
+        let kind = if at < self.text.len() { JsonErrorKind::Byte } else { JsonErrorKind::End };
+        JsonError { kind, offset: at }
     }
 }
 
 /// So many places of each sort are listed; the rest is counted.
 const LISTED: usize = 64;
-/// Where a pointer is cut, so that a hostile text cannot make its own report large.
-const POINTER: usize = 1_000;

@@ -11,14 +11,9 @@ use super::pieces::{Piece, Pieces};
 pub(super) struct Keys<'t> {
     text: &'t [u8],
     names: Vec<Name>,
+    /// Of open objects with many names, the innermost last.
+    indices: Vec<Index>,
     hasher: Option<RandomState>,
-}
-
-/// Where the names of one open object begin, and its index once it has many.
-#[derive(Debug)]
-pub(super) struct Opened {
-    first: usize,
-    index: Option<Vec<u32>>,
 }
 
 /// A member name as a stretch of the text, quotes included.
@@ -26,66 +21,107 @@ pub(super) struct Opened {
 struct Name {
     start: u32,
     end: u32,
-    hash: u32,
+    /// Differs for most names that differ, unless one of them is escaped.
+    tag: u64,
     escaped: bool,
+}
+
+/// Open addressing over the names of one object.
+#[derive(Debug)]
+struct Index {
+    /// Where its names begin; no two open objects with names begin at the same place.
+    first: usize,
+    /// One more than the place of a name among the object's, and its hash; 0 is free. At most half full.
+    slots: Vec<(u32, u32)>,
 }
 
 impl<'t> Keys<'t> {
     pub(super) fn new(text: &'t [u8]) -> Keys<'t> {
-        Keys { text, names: Vec::new(), hasher: None }
+        Keys { text, names: Vec::new(), indices: Vec::new(), hasher: None }
     }
 
-    pub(super) fn open(&self) -> Opened {
-        Opened { first: self.names.len(), index: None }
+    /// Where the names of an object that opens now will begin.
+    #[inline]
+    pub(super) fn open(&self) -> usize {
+        self.names.len()
     }
 
-    pub(super) fn close(&mut self, opened: &Opened) {
-        self.names.truncate(opened.first);
+    /// Forgets the names of the innermost object, which begin at `first`.
+    #[inline]
+    pub(super) fn close(&mut self, first: usize) {
+        self.names.truncate(first);
+        self.indices.pop_if(|index| index.first == first);
     }
 
-    /// Adds the name at `start..end` and tells whether the object had it already. A repeated name is not added again.
-    pub(super) fn repeats(&mut self, opened: &mut Opened, start: u32, end: u32) -> bool {
-        let mut name = Name { start, end, hash: 0, escaped: false };
-        name.escaped = self.spelled(name).contains(&b'\\');
-        let count = self.names.len() - opened.first;
-        if count < FEW {
-            let before = self.names.get(opened.first..).unwrap_or_default();
-            let known = before.iter().any(|earlier| self.same(*earlier, name));
-            if !known {
-                self.names.push(name);
-            }
-            return known;
-        }
-        if opened.index.is_none() {
-            self.hash_all(opened.first);
-        }
-        name.hash = self.hash(name);
-        // At most half full, so that a free slot always ends the search.
-        if opened.index.as_ref().is_none_or(|index| index.len() < 2 * (count + 1)) {
-            opened.index = Some(self.index(opened.first, 4 * (count + 1)));
-        }
-        let Some(index) = opened.index.as_mut() else { return false };
-        let slot = match self.find(index, opened.first, name) {
-            Found::Known => return true,
-            Found::Free(slot) => slot,
+    /// Adds the name at `start..end` and tells whether the object whose names begin at `first` had it already. A repeated
+    /// name is not added again.
+    #[inline]
+    pub(super) fn repeats(&mut self, first: usize, start: usize, end: usize) -> bool {
+        let literal = self.text.get(start..end).unwrap_or_default();
+        let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) else { return false };
+        let name = Name { start, end, tag: tag(literal), escaped: literal.contains(&b'\\') };
+        let before = self.names.get(first..).unwrap_or_default();
+        let known = if before.len() < FEW {
+            // Tags first: a tight loop that hardly ever has to look at the text.
+            let alike = |earlier: &&Name| earlier.tag == name.tag || earlier.escaped || name.escaped;
+            before.iter().filter(alike).any(|earlier| self.same(*earlier, name))
+        } else {
+            self.is_indexed(first, name)
         };
-        if let Some(free) = index.get_mut(slot) {
-            *free = u32::try_from(count + 1).unwrap_or(u32::MAX);
+        if !known {
+            self.names.push(name);
         }
-        self.names.push(name);
-        false
+        known
     }
 
-    fn hash_all(&mut self, first: usize) {
-        for place in first..self.names.len() {
-            let Some(name) = self.names.get(place).copied() else { continue };
-            let hash = self.hash(name);
-            if let Some(name) = self.names.get_mut(place) {
-                name.hash = hash;
+    fn same(&self, left: Name, right: Name) -> bool {
+        if left.escaped || right.escaped {
+            return decoded(self.spelled(left)) == decoded(self.spelled(right));
+        }
+        self.spelled(left) == self.spelled(right)
+    }
+
+    /// Looks a name up in the index of its object, and puts it in if it is new.
+    fn is_indexed(&mut self, first: usize, name: Name) -> bool {
+        let hash = self.hash(name);
+        let mut index = self.indices.pop_if(|index| index.first == first).unwrap_or_else(|| self.index(first));
+        let count = self.names.len() - first;
+        if index.slots.len() < 2 * (count + 1) {
+            index.grow();
+        }
+        let mut slot = index.slot_of(hash);
+        let known = loop {
+            match index.slots.get(slot) {
+                Some((place, known)) if *place != 0 => {
+                    let earlier = usize::try_from(*place).ok().and_then(|place| self.names.get(first + place - 1));
+                    if *known == hash && earlier.is_some_and(|earlier| self.same(*earlier, name)) {
+                        break true;
+                    }
+                    slot = index.after(slot);
+                }
+                _ => break false,
+            }
+        };
+        if !known && let Some(free) = index.slots.get_mut(slot) {
+            *free = (u32::try_from(count + 1).unwrap_or(u32::MAX), hash);
+        }
+        self.indices.push(index);
+        known
+    }
+
+    /// An index of the names an object has so far.
+    fn index(&mut self, first: usize) -> Index {
+        let mut index = Index { first, slots: vec![(0, 0); 8 * FEW] };
+        for (place, at) in (1..).zip(first..self.names.len()) {
+            if let Some(name) = self.names.get(at).copied() {
+                let hash = self.hash(name);
+                index.put(place, hash);
             }
         }
+        index
     }
 
+    /// Keyed at random, so that no text can be made for which many names collide.
     fn hash(&mut self, name: Name) -> u32 {
         let spelled = self.spelled(name);
         let hasher = self.hasher.get_or_insert_with(RandomState::new);
@@ -93,41 +129,7 @@ impl<'t> Keys<'t> {
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// Open addressing over the object's names; a slot holds one more than the place of a name, zero is free.
-    fn index(&self, first: usize, room: usize) -> Vec<u32> {
-        let mut index = vec![0; room.next_power_of_two()];
-        let names = self.names.get(first..).unwrap_or_default();
-        for (place, name) in (1..).zip(names) {
-            let mut slot = slot_of(*name, index.len());
-            while index.get(slot).is_some_and(|taken| *taken != 0) {
-                slot = (slot + 1) & (index.len() - 1);
-            }
-            if let Some(free) = index.get_mut(slot) {
-                *free = place;
-            }
-        }
-        index
-    }
-
-    fn find(&self, index: &[u32], first: usize, name: Name) -> Found {
-        let mut slot = slot_of(name, index.len());
-        while let Some(place) = index.get(slot).copied().filter(|place| *place != 0) {
-            let offset = usize::try_from(place - 1).unwrap_or(usize::MAX);
-            let earlier = self.names.get(first.saturating_add(offset)).copied();
-            if earlier.is_some_and(|earlier| earlier.hash == name.hash && self.same(earlier, name)) {
-                return Found::Known;
-            }
-            slot = (slot + 1) & (index.len() - 1);
-        }
-        Found::Free(slot)
-    }
-
-    fn same(&self, left: Name, right: Name) -> bool {
-        let (first, second) = (self.spelled(left), self.spelled(right));
-        // Without an escape on either side the spellings decide.
-        first == second || (left.escaped || right.escaped) && decoded(first) == decoded(second)
-    }
-
+    #[inline]
     fn spelled(&self, name: Name) -> &'t [u8] {
         let start = usize::try_from(name.start).unwrap_or(usize::MAX);
         let end = usize::try_from(name.end).unwrap_or(usize::MAX);
@@ -135,13 +137,41 @@ impl<'t> Keys<'t> {
     }
 }
 
-enum Found {
-    Known,
-    Free(usize),
+impl Index {
+    fn put(&mut self, place: u32, hash: u32) {
+        let mut slot = self.slot_of(hash);
+        while self.slots.get(slot).is_some_and(|(taken, _)| *taken != 0) {
+            slot = self.after(slot);
+        }
+        if let Some(free) = self.slots.get_mut(slot) {
+            *free = (place, hash);
+        }
+    }
+
+    fn grow(&mut self) {
+        let room = self.slots.len() * 4;
+        let old = std::mem::replace(&mut self.slots, vec![(0, 0); room]);
+        for (place, hash) in old.into_iter().filter(|(place, _)| *place != 0) {
+            self.put(place, hash);
+        }
+    }
+
+    fn slot_of(&self, hash: u32) -> usize {
+        usize::try_from(hash).unwrap_or(0) & (self.slots.len() - 1)
+    }
+
+    fn after(&self, slot: usize) -> usize {
+        (slot + 1) & (self.slots.len() - 1)
+    }
 }
 
-fn slot_of(name: Name, room: usize) -> usize {
-    usize::try_from(name.hash).unwrap_or(0) & (room - 1)
+/// The last bytes of a name and, where there is room, all of them.
+#[inline]
+fn tag(literal: &[u8]) -> u64 {
+    match literal.last_chunk::<8>() {
+        Some(last) => u64::from_le_bytes(*last).wrapping_add(u64::try_from(literal.len()).unwrap_or(0)),
+        None => literal.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+    }
 }
 
 /// The decoded name as bytes; a lone surrogate becomes the three bytes UTF-8 would give it, were it allowed to.
@@ -164,5 +194,5 @@ fn decoded(literal: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// Up to here comparing each is faster than hashing.
-const FEW: usize = 16;
+/// Up to here comparing each is faster than hashing. A power of two.
+const FEW: usize = 32;

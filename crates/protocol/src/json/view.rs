@@ -1,6 +1,7 @@
 //! Looks into checked text without building anything. Each look walks the text again; who looks often builds a `Value`.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::build;
@@ -85,20 +86,15 @@ impl<'a> View<'a> {
     }
 
     /// Whether this is the string `text`; decodes nothing that need not be.
+    #[inline]
     pub fn is(self, text: &str) -> bool {
-        let Some(pieces) = self.pieces() else { return false };
-        let mut rest = text.as_bytes();
-        for piece in pieces {
-            let mut encoded = [0; 4];
-            let bytes = match piece {
-                Piece::Run(run) => run,
-                Piece::Char(one) => one.encode_utf8(&mut encoded).as_bytes(),
-                Piece::Lone(_) => return false,
-            };
-            let Some(after) = rest.strip_prefix(bytes) else { return false };
-            rest = after;
+        let Some(inside) = self.0.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else { return false };
+        // An escape is longer than what it stands for: only a longer literal can need decoding.
+        match inside.len().cmp(&text.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => inside == text.as_bytes() && !inside.contains(&b'\\'),
+            Ordering::Greater => inside.contains(&b'\\') && self.decodes_to(text),
         }
-        rest.is_empty()
     }
 
     /// The number.
@@ -151,6 +147,21 @@ impl<'a> View<'a> {
     /// The pieces of a string.
     pub(crate) fn pieces(self) -> Option<Pieces<'a>> {
         (self.kind() == Kind::String).then(|| Pieces::of(self.0))
+    }
+
+    fn decodes_to(self, text: &str) -> bool {
+        let mut rest = text.as_bytes();
+        for piece in Pieces::of(self.0) {
+            let mut encoded = [0; 4];
+            let bytes = match piece {
+                Piece::Run(run) => run,
+                Piece::Char(one) => one.encode_utf8(&mut encoded).as_bytes(),
+                Piece::Lone(_) => return false,
+            };
+            let Some(after) = rest.strip_prefix(bytes) else { return false };
+            rest = after;
+        }
+        rest.is_empty()
     }
 
     fn spelling(self) -> Option<&'a str> {

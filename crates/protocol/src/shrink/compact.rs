@@ -140,7 +140,7 @@ fn respelled<'a>(scalar: View<'a>, scratch: &'a mut Vec<u8>) -> &'a [u8] {
             scratch.push(b'"');
             scratch
         }
-        Kind::Number if is_plain_integer(scalar.raw()) => scalar.raw(),
+        Kind::Number if is_plain(scalar.raw()) => scalar.raw(),
         Kind::Number => match scalar.f64().and_then(Number::from_f64) {
             Some(number) => {
                 scratch.extend_from_slice(number.as_str().as_bytes());
@@ -152,9 +152,18 @@ fn respelled<'a>(scalar: View<'a>, scratch: &'a mut Vec<u8>) -> &'a [u8] {
     }
 }
 
-/// Integers JavaScript would write with as many digits. Those beyond 2^53 keep theirs, which JavaScript would round.
-fn is_plain_integer(text: &[u8]) -> bool {
-    text.len() <= 21 && text != b"-0" && text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'-'))
+/// Whether JavaScript would spell a number as it stands there: an integer of up to 21 digits or a decimal of up to 15, as
+/// doubles tell those apart, without exponent or useless zeros. Integers beyond 2^53, which JavaScript would round, keep
+/// their digits.
+fn is_plain(number: &[u8]) -> bool {
+    let digits = number.strip_prefix(b"-").unwrap_or(number);
+    let Some(point) = digits.iter().position(|byte| !byte.is_ascii_digit()) else {
+        return digits.len() <= 21 && number != b"-0";
+    };
+    let fraction = digits.get(point + 1..).unwrap_or_default();
+    let decimal = digits.get(point) == Some(&b'.') && fraction.iter().all(u8::is_ascii_digit);
+    let large = fraction.get(..6).unwrap_or(fraction).iter().any(|digit| *digit != b'0');
+    decimal && digits.len() <= 16 && fraction.last() != Some(&b'0') && (large || !digits.starts_with(b"0"))
 }
 
 /// Appends the first `left` units of UTF-8 text as they stand inside a string literal, and takes them off `left`. Gives the
