@@ -36,36 +36,50 @@ fn links(path: &str, text: &str, sources: &Sources) -> Vec<Finding> {
     found
 }
 
-/// A code that the sources name has its page; a page is named by some source.
+/// Every exit status of a binary has its page, every page that a source names is there, and no page is forgotten.
 fn pages(sources: &Sources) -> Vec<Finding> {
     let mut named: Vec<(String, &str)> = Vec::new();
+    let mut families: Vec<String> = Vec::new();
     for (path, text) in sources.rust().filter(|(path, _)| !path.starts_with("xtask/")) {
         for piece in text.split(PAGES).skip(1) {
             let name: String =
                 piece.chars().take_while(|found| found.is_ascii_alphanumeric() || *found == '-').collect();
-            if !name.is_empty() {
-                named.push((format!("{PAGES}{name}.md"), path));
+            match piece.as_bytes().get(name.len()) {
+                Some(b'{') => families.push(name),
+                _ if !name.is_empty() => named.push((format!("{PAGES}{name}.md"), path)),
+                _ => {}
             }
         }
+        named.extend(statuses(path, text).map(|page| (page, path)));
     }
     let missing = named.iter().filter(|(page, _)| sources.text(page).is_none());
     let mut found: Vec<Finding> = missing
         .map(|(page, by)| Finding::new(*by, "error-page", format!("names a page that is not there: {page}")))
         .collect();
-    let orphan = sources.all().filter(|(path, _)| path.starts_with(PAGES) && !path.ends_with("README.md"));
-    for (path, _) in orphan {
-        let linked = sources
-            .all()
-            .any(|(other, text)| other != path && path.strip_prefix(PAGES).is_some_and(|page| mentions(text, page)));
-        if !linked {
+    for (path, _) in sources.all() {
+        let Some(page) = path.strip_prefix(PAGES).filter(|page| *page != "README.md") else { continue };
+        let known = named.iter().any(|(named, _)| named == path)
+            || families.iter().any(|family| page.starts_with(family))
+            || sources.all().any(|(other, text)| other != path && text.contains(page));
+        if !known {
             found.push(Finding::new(path, "error-page", "no source and no index names it"));
         }
     }
     found
 }
 
-fn mentions(text: &str, page: &str) -> bool {
-    text.contains(page) || text.contains(&format!("{PAGES}{}", page.trim_end_matches(".md")))
+/// The pages behind `Exit::Held => 3` in a binary's list of exit statuses.
+fn statuses(path: &str, text: &str) -> impl Iterator<Item = String> {
+    let app = path.strip_prefix("apps/").and_then(|rest| rest.strip_suffix("/src/exit.rs")).map(str::to_owned);
+    let numbers: Vec<u8> = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("Exit::") || line.trim_start().starts_with("Self::"))
+        .filter_map(|line| line.split_once("=>")?.1.trim().trim_end_matches(',').parse().ok())
+        .collect();
+    app.into_iter().flat_map(move |app| {
+        let failures = numbers.clone().into_iter().filter(|number| *number != 0);
+        failures.map(move |number| format!("{PAGES}{app}-{number}.md")).collect::<Vec<_>>()
+    })
 }
 
 /// Every example server is named in the examples' own page.

@@ -136,6 +136,13 @@ fn documents_keep_their_promises() {
         of(&[("a.rs", "const A: &str = \"docs/errors/E1.md\";")]),
         &["a.rs: error-page: names a page that is not there: docs/errors/E1.md"],
     );
+    let exits = "Exit::Done => 0,\n Exit::Held => 3,";
+    check(
+        of(&[("apps/a/src/exit.rs", exits)]),
+        &["apps/a/src/exit.rs: error-page: names a page that is not there: docs/errors/a-3.md"],
+    );
+    check(of(&[("apps/a/src/exit.rs", exits), ("docs/errors/a-3.md", "held")]), &[]);
+    check(of(&[("a.rs", "format!(\"docs/errors/a-{code}.md\")"), ("docs/errors/a-3.md", "held")]), &[]);
     check(of(&[("docs/errors/E2.md", "E2")]), &["docs/errors/E2.md: error-page: no source and no index names it"]);
     check(of(&[("docs/errors/E2.md", "E2"), ("docs/errors/README.md", "[E2](E2.md)")]), &[]);
     check(
