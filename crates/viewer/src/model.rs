@@ -19,3 +19,6 @@ pub use node::{Node, NodeAt};
 pub use reduce::Taken;
 pub use run::Run;
 pub use tree::{Row, rows};
+
+#[cfg(test)]
+mod tests;

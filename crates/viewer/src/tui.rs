@@ -22,3 +22,6 @@ mod words;
 pub use link::Token;
 pub use run::{TuiConfig, TuiError, run};
 pub use theme::Colour;
+
+#[cfg(test)]
+mod tests;

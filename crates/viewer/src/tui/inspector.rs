@@ -12,7 +12,7 @@ use super::json;
 use super::layout::inside;
 use super::state::{Focus, State};
 use super::words::{age, visible, wrap};
-use crate::model::{Execution, Failure, Node, print};
+use crate::model::{Execution, Failure, Node, State as NodeState, print};
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let text = state.selected().map_or_else(|| "nothing selected".to_owned(), |node| title(state, node));
@@ -94,14 +94,16 @@ impl Page<'_> {
     fn execution(&mut self, execution: &Execution) {
         let Some(run) = self.state.run() else { return };
         let now = run.clock(self.state.now);
-        let mut facts = vec![execution.state.as_str().to_owned(), format!("ran {}", print(execution.ran_ms(now)))];
+        let stands = run.holds.iter().any(|hold| run.held(hold).is_some_and(|held| std::ptr::eq(held, execution)));
+        let state = if stands { NodeState::Paused } else { execution.state };
+        let mut facts = vec![state.as_str().to_owned(), format!("ran {}", print(execution.ran_ms(now)))];
         let held = execution.held_ms(now);
         facts.extend((held > 0.0).then(|| format!("held {}", print(held))));
         facts.extend(execution.usage.map(|usage| format!("tokens {}→{}", usage.input, usage.output)));
         facts.extend((execution.failures > 0).then(|| format!("failed {}×", execution.failures)));
         facts.extend(execution.injected.then(|| "injected".to_owned()));
         facts.extend(execution.cancelled.then(|| "the asker gave up".to_owned()));
-        self.text(&facts.join(" · "), self.state.colour.state(execution.state));
+        self.text(&facts.join(" · "), self.state.colour.state(state));
         self.text(&execution.instance, self.state.colour.faint());
         if let Some(failure) = &execution.error {
             self.failure(failure, execution);
@@ -115,10 +117,10 @@ impl Page<'_> {
     }
 
     fn failure(&mut self, failure: &Failure, execution: &Execution) {
-        let recovered = execution.finished.is_some() && execution.state == crate::model::State::Ok;
+        let recovered = execution.finished.is_some() && execution.state == NodeState::Ok;
         let heading = if recovered { "an earlier attempt failed" } else { "error" };
         self.heading(heading);
-        let style = self.state.colour.state(crate::model::State::Error);
+        let style = self.state.colour.state(NodeState::Error);
         self.text(&format!("{}: {}", failure.name, failure.message), style);
         if let Some(stack) = &failure.stack {
             for line in stack.lines().take(MOST_STACK) {

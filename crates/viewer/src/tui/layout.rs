@@ -37,7 +37,7 @@ impl Areas {
         };
         let [rail, rest] = Layout::horizontal([Constraint::Length(wanted), Constraint::Min(20)]).areas(body);
         let halves = [Constraint::Percentage(48), Constraint::Percentage(52)];
-        let [tree, inspector] = if rest.width >= 84 {
+        let [tree, inspector] = if rest.width >= BESIDE {
             Layout::horizontal(halves).areas(rest)
         } else {
             Layout::vertical(halves).areas(rest)
@@ -61,6 +61,9 @@ pub(crate) fn inside(pane: Rect) -> Rect {
     }
     .intersection(pane)
 }
+
+/// Width from which the inspector stands beside the tree instead of below it.
+const BESIDE: u16 = 150;
 
 /// Held calls that are listed at once.
 pub(crate) const MOST_HOLDS: usize = 4;

@@ -91,7 +91,7 @@ fn keys(state: &State) -> String {
     if state.hold().is_some() {
         return " c continue  s step  r retry  i inject  e edit  :abort  n next  ? help".to_owned();
     }
-    " ↑↓ move  tab pane  enter open  space fold  f follow  b runs  m step  p break  ? help  q quit".to_owned()
+    " ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit".to_owned()
 }
 
 /// An event older than this when it comes means that we lag.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthChar as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// One line for a terminal: control, direction and hidden characters as `\uXXXX`.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
@@ -25,7 +25,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 
 /// Columns a safe text takes.
 pub(crate) fn width(text: &str) -> usize {
-    text.chars().map(columns).sum()
+    text.width()
 }
 
 /// A safe text of at most so many columns; what is cut off leaves an ellipsis.

@@ -1,0 +1,5 @@
+//! What the screen shows, as text. A stage feeds a state with frames as a hub sends them and with keys as a person does.
+
+mod keys;
+mod screens;
+mod stage;
