@@ -71,7 +71,7 @@ impl Link {
                     let Some(why) = self.talk(socket).await else { return };
                     why
                 }
-                Ok(Err(error)) => reason(&error),
+                Ok(Err(trouble)) => trouble,
                 Err(_) => "no answer".to_owned(),
             };
             if self.tell.send(FromHub::Closed(why)).await.is_err() {
@@ -85,19 +85,19 @@ impl Link {
         }
     }
 
-    async fn dial(&self) -> Result<Socket, Error> {
-        let mut request = self.url.as_str().into_client_request()?;
+    async fn dial(&self) -> Result<Socket, String> {
+        let mut request = self.url.as_str().into_client_request().map_err(|error| reason(&error))?;
         let headers = request.headers_mut();
         headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static("graphmind.v1"));
         if let Some(token) = (self.token)() {
             let mut bearer = HeaderValue::try_from(format!("Bearer {token}"))
-                .map_err(|_| Error::Url(tokio_tungstenite::tungstenite::error::UrlError::NoHostName))?;
+                .map_err(|_| "the token has characters no header can hold".to_owned())?;
             bearer.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, bearer);
         }
         let limits = WebSocketConfig::default().max_message_size(Some(LARGEST)).max_frame_size(Some(LARGEST));
-        let (socket, _) = connect_async_with_config(request, Some(limits), true).await?;
-        Ok(socket)
+        let connected = connect_async_with_config(request, Some(limits), true).await;
+        connected.map(|(socket, _)| socket).map_err(|error| reason(&error))
     }
 
     /// Until the connection ends, and why it did; nothing when nobody listens any more.

@@ -2,4 +2,5 @@
 
 mod keys;
 mod screens;
+mod socket;
 mod stage;

@@ -208,7 +208,7 @@ fn answers_are_told() {
     assert_snapshot!(told(&result(r#""outcome":"refused","code":"schema","message":"x must be a number""#)), @"continue: refused as schema x must be a number");
     assert_snapshot!(told(&result(r#""outcome":"timeout","code":"no-answer""#)), @"continue: no answer yet (no-answer)");
     assert_snapshot!(told(&result(r#""outcome":"no-such-pause""#)), @"continue: the call is no longer held");
-    assert_snapshot!(told(r#"{"type":"error","message":"bad rule"}"#), @"request: error bad rule");
+    assert_snapshot!(told(r#"{"type":"error","message":"bad rule"}"#), @"hub: error bad rule");
     let mut stage = held("viewer", "before", "");
     stage.typed("c").wire("exec.refused", r#"{"pauseId":"p1","code":"shape","message":"no","requestId":"t-1"}"#);
     assert_snapshot!(stage.notice(), @"still held: refused as shape no");

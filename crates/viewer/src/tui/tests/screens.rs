@@ -408,7 +408,7 @@ fn hostile_text() {
                           \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\u
                           db40\udc41: \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u
                           000d\u000a\udb40\udc41
-     request: \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\udb40\udc41 …
+     hub: \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\udb40\udc41 \u00…
     ");
 }
 

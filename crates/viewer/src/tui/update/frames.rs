@@ -162,7 +162,7 @@ fn refused(state: &mut State) {
 
 fn outcome_of(state: &mut State, outcome: &Outcome) {
     let asked = outcome.request.as_ref().and_then(|request| state.asked.remove(request));
-    let what = asked.map_or("request", |asked| asked.action);
+    let what = asked.map_or("hub", |asked| asked.action);
     let code = outcome.code.as_deref().unwrap_or_default();
     let message = visible(outcome.message.as_deref().unwrap_or_default()).into_owned();
     let text = match outcome.outcome.as_str() {
