@@ -27,7 +27,7 @@ pub struct GateConfig {
     pub edit_input: EditInput,
     /// What conditions of breakpoints must not see, by kind of node (wire §10.4).
     pub hidden: Arc<dyn Fn(NodeKind) -> HiddenSides + Send + Sync>,
-    /// Somebody aborted this call: its run is to be aborted too (wire §2.6). Called before [`Gate::pass`](crate::Gate::pass) answers.
+    /// Somebody aborted this call: its run is to be aborted too (wire §2.6). Called before the call gets its outcome.
     pub on_abort: Arc<dyn Fn(&Call) + Send + Sync>,
     /// Where complaints go.
     pub warn: Arc<dyn Fn(&Warning) + Send + Sync>,

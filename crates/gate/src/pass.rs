@@ -52,7 +52,8 @@ impl Gate {
 
     /// Takes a call through the gate. Nothing holds it: ready at once, without allocation.
     ///
-    /// Policies are asked at the first poll. Dropping the future releases the hold: a hold of the debugger with its unattended release, a guarded one with abort.
+    /// Policies are asked at the first poll. Dropping the future releases the hold: a hold of the debugger with its
+    /// unattended release, a guarded one with abort.
     pub fn pass(&self, call: Call, at: Stop) -> Pass<'_> {
         Pass { gate: &self.0, way: Way::Fresh(call, at) }
     }

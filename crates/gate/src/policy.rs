@@ -130,7 +130,7 @@ impl Release {
 pub struct Guard {
     /// How long somebody may take. Runs whether or not anybody watches.
     pub review: Duration,
-    /// What may be done beside abort: continue lets the call go, retry has the policy judge again. Inject is not understood.
+    /// What may be done beside abort: continue lets the call go, retry has the policy judge again. Inject never may.
     pub allow: Actions,
     /// What to do under a hub that does not say who may release guard holds.
     pub old_hub: OldHub,

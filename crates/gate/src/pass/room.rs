@@ -1,4 +1,4 @@
-//! The hold table with its lock, its clocks and its waiters: performs what a step says, in order, before anybody else steps.
+//! The hold table with its lock, its clocks and its waiters: performs what a step says before anybody else steps.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -51,7 +51,8 @@ impl Room {
         }))
     }
 
-    /// Registers a hold, then announces it: a racing resume finds it. `None`: nobody could come, or nobody would hear of it.
+    /// Registers a hold, then announces it, so that a racing resume finds it. `None`: nobody could come, or nobody
+    /// would hear of it.
     pub(super) fn open(&self, call: &Call, at: Stop, hold: &Hold) -> Option<Waiter> {
         let terms = Terms {
             run: call.run.clone(),

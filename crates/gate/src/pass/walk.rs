@@ -1,7 +1,6 @@
 //! One call on its way past the policies: who objects, who let it go, what was changed on the way.
 
 use lockgate_protocol::json::Raw;
-
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;
