@@ -38,6 +38,12 @@ impl Deref for RunId {
     }
 }
 
+impl From<RunId> for Arc<str> {
+    fn from(run: RunId) -> Arc<str> {
+        run.0
+    }
+}
+
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -220,6 +220,11 @@ static CLIENT: Object =
 static HUB: Object =
     Object { id: None, fields: &[required("protocol", Shape::Int(i64::MIN)), required("viewer", Shape::Text)] };
 
+/// The word sets and shapes with a definition of their own, in the order of the schema.
+pub(super) static SHARED_WORDS: [&Words; 5] = [&NODE_KIND, &RUN_STATUS, &PAUSE_POINT, &RESUME_ACTION, &RUN_MODE];
+pub(super) static SHARED_OBJECTS: [&Object; 6] =
+    [&ERROR_INFO, &TOKEN_USAGE, &TOKEN_DELTA, &MATCHER, &GRAPH_NODE_HINT, &SDK_INFO];
+
 pub(super) static MESSAGES: [Message; 18] = [
     event(
         "run.started",

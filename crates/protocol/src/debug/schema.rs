@@ -1,17 +1,23 @@
 //! Exports the registry as JSON Schema (wire §1.10); the web viewer's types come from it.
 
-use super::messages::{Field, MESSAGES, Message, Need, Object, Shape, Words};
+use super::messages::{Field, MESSAGES, Message, Need, SHARED_OBJECTS, SHARED_WORDS, Shape, Words};
 use crate::json::{self, Text, Value};
 
 /// JSON Schema (draft 2020-12) of every frame: 2-space indent, final newline. Says neither that a run id holds no U+0000 nor
 /// how large `ts` may be.
 pub fn schema() -> String {
     let mut definitions = json::Object::new();
+    let mut define = |id: Option<&str>, shape: Value| {
+        if let Some(id) = id {
+            definitions.insert(id, shape);
+        }
+    };
+    SHARED_WORDS.iter().for_each(|set| define(set.id, words(set)));
+    SHARED_OBJECTS.iter().for_each(|object| define(object.id, fields(object.fields)));
     for message in &MESSAGES {
-        let envelope = envelope(message, &mut definitions);
-        definitions.insert(format!("envelope.{}", message.kind), envelope);
+        definitions.insert(id_of(message), envelope(message));
     }
-    let any = MESSAGES.iter().map(|message| reference(&format!("envelope.{}", message.kind))).collect();
+    let any = MESSAGES.iter().map(|message| reference(&id_of(message))).collect();
     definitions.insert("GraphMindEnvelope", object([("anyOf", Value::Array(any))]));
     let root = object([
         ("$schema", Value::from("https://json-schema.org/draft/2020-12/schema")),
@@ -27,24 +33,26 @@ pub fn schema() -> String {
     out
 }
 
-fn envelope(message: &Message, definitions: &mut json::Object) -> Value {
-    let whole = |least: i64| object([("type", Value::from("integer")), ("minimum", Value::from(least))]);
-    let payload = fields(message.fields, definitions);
+fn id_of(message: &Message) -> String {
+    format!("envelope.{}", message.kind)
+}
+
+fn envelope(message: &Message) -> Value {
+    let whole = || object([("type", Value::from("integer")), ("minimum", Value::from(0_u64))]);
     let properties = object([
         ("gm", object([("const", Value::from(1_u64))])),
-        ("seq", whole(0)),
-        ("ts", whole(0)),
+        ("seq", whole()),
+        ("ts", whole()),
         ("runId", kind("string")),
         ("type", object([("const", Value::from(message.kind))])),
-        ("payload", payload),
+        ("payload", fields(message.fields)),
     ]);
     let required = ["gm", "seq", "ts", "runId", "type", "payload"].map(Value::from).to_vec();
     object([("type", Value::from("object")), ("properties", properties), ("required", Value::Array(required))])
 }
 
-fn fields(fields: &[Field], definitions: &mut json::Object) -> Value {
-    let properties = fields.iter().map(|field| (Text::from(field.name), shape(&field.shape, definitions)));
-    let properties = properties.collect::<json::Object>();
+fn fields(fields: &[Field]) -> Value {
+    let properties = fields.iter().map(|field| (Text::from(field.name), shape(&field.shape))).collect();
     let required = fields.iter().filter(|field| field.need == Need::Required);
     let required = required.map(|field| Value::from(field.name)).collect::<Vec<_>>();
     let mut members = vec![("type", Value::from("object")), ("properties", Value::Object(properties))];
@@ -55,7 +63,7 @@ fn fields(fields: &[Field], definitions: &mut json::Object) -> Value {
 }
 
 /// Descends as deep as the registry does.
-fn shape(shape_of: &Shape, definitions: &mut json::Object) -> Value {
+fn shape(shape_of: &Shape) -> Value {
     match shape_of {
         Shape::Any => Value::Object(json::Object::new()),
         Shape::Text => kind("string"),
@@ -64,27 +72,15 @@ fn shape(shape_of: &Shape, definitions: &mut json::Object) -> Value {
         Shape::Int(least) => object([("type", Value::from("integer")), ("minimum", Value::from(*least))]),
         Shape::Amount => object([("type", Value::from("number")), ("minimum", Value::from(0_u64))]),
         Shape::Map => kind("object"),
-        Shape::Word(set) => words(set, definitions),
-        Shape::List(item) => object([("type", Value::from("array")), ("items", shape(item, definitions))]),
-        Shape::Object(shared) => shared_object(shared, definitions),
+        Shape::Word(set) => set.id.map_or_else(|| words(set), reference),
+        Shape::List(item) => object([("type", Value::from("array")), ("items", shape(item))]),
+        Shape::Object(shared) => shared.id.map_or_else(|| fields(shared.fields), reference),
     }
 }
 
-fn words(set: &Words, definitions: &mut json::Object) -> Value {
+fn words(set: &Words) -> Value {
     let words = set.words.iter().copied().map(Value::from).collect();
-    let inline = object([("type", Value::from("string")), ("enum", Value::Array(words))]);
-    hoist(set.id, inline, definitions)
-}
-
-fn shared_object(shared: &Object, definitions: &mut json::Object) -> Value {
-    let inline = fields(shared.fields, definitions);
-    hoist(shared.id, inline, definitions)
-}
-
-fn hoist(id: Option<&str>, inline: Value, definitions: &mut json::Object) -> Value {
-    let Some(id) = id else { return inline };
-    definitions.insert(id, inline);
-    reference(id)
+    object([("type", Value::from("string")), ("enum", Value::Array(words))])
 }
 
 fn reference(id: &str) -> Value {

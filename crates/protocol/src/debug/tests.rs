@@ -1,5 +1,9 @@
 //! Conformance of the debug wire: W01 to W14, the golden frames, and what only we have.
 
+mod golden;
+mod properties;
+mod senders;
+
 use bytes::Bytes;
 
 use super::*;

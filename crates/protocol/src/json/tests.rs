@@ -1,5 +1,9 @@
 //! The reader against hostile bytes, then its views, trees and writers.
 
+mod canonical;
+mod hostile;
+mod properties;
+
 use bytes::Bytes;
 
 use super::*;

@@ -184,6 +184,12 @@ impl<'o> ObjectWriter<'o> {
         self
     }
 
+    /// A member whose text `write` appends: exactly one value.
+    pub fn with(&mut self, key: &str, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
+        write(self.key(key));
+        self
+    }
+
     /// An object member.
     pub fn object(&mut self, key: &str, fill: impl FnOnce(&mut ObjectWriter<'_>)) -> &mut Self {
         let mut inner = ObjectWriter::new(self.key(key));
