@@ -1,6 +1,6 @@
 //! The held calls of the run, one line each; the marked one is the one that keys act on.
 
-use lockgate_protocol::debug::{LoopKind, PauseReason};
+use lockgate_protocol::debug::{LoopKind, PausePoint, PauseReason};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -41,9 +41,18 @@ fn line(state: &State, run: &Run, hold: &Hold, room: usize) -> String {
     let held = print(elapsed(hold.since, state.now));
     let tail = format!(" · {held}{editable}{end}");
     let mark = if marked { "›" } else { " " };
-    let head = format!("{mark}‖ {} {name} · {}", hold.point, reason(hold));
+    let head = format!("{mark}‖ {} {name} · {}", stop(hold.point), reason(hold));
     // The countdown is what must not be cut off.
     format!("{}{tail}", fit(&head, room.saturating_sub(width(&tail))))
+}
+
+/// Where a call is held.
+pub(super) fn stop(point: PausePoint) -> &'static str {
+    match point {
+        PausePoint::Before => "before",
+        PausePoint::After => "after",
+        PausePoint::Error => "on error",
+    }
 }
 
 /// Why a call is held, in a few words.
@@ -59,7 +68,12 @@ pub(super) fn reason(hold: &Hold) -> String {
         }
         Some(Why::Smart { rule, detail }) => with(rule.as_str().to_owned(), detail.as_deref()),
         Some(Why::Guard { policy, cause, detail }) => with(format!("{policy} guard: {cause}"), detail.as_deref()),
-        None => hold.reason.map_or("breakpoint", PauseReason::as_str).to_owned(),
+        None => match hold.reason {
+            Some(PauseReason::Breakpoint) | None => "breakpoint".to_owned(),
+            Some(PauseReason::Error) => "it failed".to_owned(),
+            Some(PauseReason::Step) => "step mode".to_owned(),
+            Some(PauseReason::Loop) => "loop".to_owned(),
+        },
     }
 }
 

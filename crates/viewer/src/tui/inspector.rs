@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::draw::{Heading, body, heading};
-use super::holds::{ends, reason};
+use super::holds::{ends, reason, stop};
 use super::json;
 use super::layout::inside;
 use super::state::{Focus, State};
@@ -66,7 +66,7 @@ impl Page<'_> {
         let held = run.holds.iter().filter(|hold| run.node(hold.node).map(|node| &node.id) == Some(&node.id));
         for hold in held {
             let guess = if hold.ambiguous { " (which execution is a guess)" } else { "" };
-            self.text(&format!("held {}: {}{guess}", hold.point, reason(hold)), self.state.colour.warning());
+            self.text(&format!("held {}: {}{guess}", stop(hold.point), reason(hold)), self.state.colour.warning());
             if let Some(ends) = ends(hold, self.state.now) {
                 self.text(&ends, self.state.colour.warning());
             }
@@ -86,7 +86,7 @@ impl Page<'_> {
                 (None, _) => "by itself".to_owned(),
             };
             let when = age(self.state.now, release.ts);
-            let text = format!("released {}: {}{edited} {by}, {when} ago", release.point, release.action);
+            let text = format!("released {}: {}{edited} {by}, {when} ago", stop(release.point), release.action);
             self.text(&text, self.state.colour.faint());
         }
     }

@@ -4,7 +4,9 @@ use std::io::{self, IsTerminal as _, Stdout, Write as _, stdin, stdout};
 use std::process::Command;
 
 use crossterm::execute;
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
@@ -43,8 +45,11 @@ impl Screen {
 
     pub(super) fn take_back(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
-        execute!(stdout(), EnterAlternateScreen)?;
-        self.terminal.clear()
+        execute!(stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
+        // A new one knows of nothing on the screen and paints all of it. Clearing the old one would ask the terminal
+        // where its cursor is, and the answer gets lost behind a key reader that just ended.
+        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        Ok(())
     }
 
     pub(super) fn close(self) -> io::Result<()> {

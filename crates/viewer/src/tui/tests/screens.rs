@@ -398,16 +398,16 @@ fn hostile_text() {
 
 
                          ─ tool \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d…
-                          released error: retry by \u001b[2J\u202egpj.exe\u0007\u009
-                          b31m\u200bx\u000d\u000a\udb40\udc41 for \u001b[2J\u202egpj
-                          .exe\u0007\u009b31m\u200bx\u000d\u000a\udb40\udc41, 0s ago
+                          released on error: retry by \u001b[2J\u202egpj.exe\u0007\u
+                          009b31m\u200bx\u000d\u000a\udb40\udc41 for \u001b[2J\u202e
+                          gpj.exe\u0007\u009b31m\u200bx\u000d\u000a\udb40\udc41, 0s
+                          ago
                           running · ran 200ms · held 200ms · failed 1×
                           \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\u
                           db40\udc41
                           error
                           \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\u
                           db40\udc41: \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u
-                          000d\u000a\udb40\udc41
      hub: \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\udb40\udc41 \u00…
     ");
 }
