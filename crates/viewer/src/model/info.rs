@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use lockgate_protocol::json::Raw;
-
 use super::read::Fields;
 
 /// One line of the run list, as the hub counts it.
@@ -86,10 +84,5 @@ impl RunInfo {
             held: fields.count("held").unwrap_or_default(),
             live: fields.is_true("live"),
         })
-    }
-
-    /// The same, out of a text of its own.
-    pub fn parse(raw: &Raw) -> Option<Self> {
-        Self::read(Fields::of(raw))
     }
 }

@@ -91,6 +91,7 @@ impl Run {
         node.collapsed |= payload.is_true("collapsed");
         node.ungated |= payload.is_true("ungated") || payload.is_true("providerExecuted");
         node.executions.push(Execution::new(instance, ts, payload.part("input")));
+        self.latest = self.find(&id);
         self.adopt(&id, payload.id("parentId"));
     }
 
@@ -132,7 +133,6 @@ impl Run {
         let Some(node) = self.node_mut(at) else { return };
         if node.parent.is_none() && parent.is_some() {
             node.parent = parent;
-            self.structure += 1;
         }
     }
 

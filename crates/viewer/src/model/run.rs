@@ -34,7 +34,7 @@ pub struct Run {
     pub(super) nodes: Vec<Node>,
     pub(super) ids: HashMap<Arc<str>, NodeAt>,
     pub(super) seen: HashSet<u64>,
-    pub(super) structure: u64,
+    pub(super) latest: Option<NodeAt>,
 }
 
 impl Run {
@@ -53,7 +53,7 @@ impl Run {
             nodes: Vec::new(),
             ids: HashMap::new(),
             seen: HashSet::new(),
-            structure: 0,
+            latest: None,
         }
     }
 
@@ -72,14 +72,9 @@ impl Run {
         self.ids.get(id).copied()
     }
 
-    /// Events taken in so far.
-    pub fn events(&self) -> usize {
-        self.seen.len()
-    }
-
-    /// Changes whenever the tree does: a node more, another parent.
-    pub fn structure(&self) -> u64 {
-        self.structure
+    /// The node that started last.
+    pub fn latest(&self) -> Option<&Node> {
+        self.node(self.latest?)
     }
 
     /// The hold with this id.
@@ -103,7 +98,6 @@ impl Run {
     /// The node with this id, made if need be.
     pub(super) fn entry(&mut self, id: Arc<str>, kind: NodeKind, name: String) -> &mut Node {
         let at = *self.ids.entry(Arc::clone(&id)).or_insert_with(|| {
-            self.structure += 1;
             self.nodes.push(Node::new(id, kind, name));
             NodeAt(self.nodes.len() - 1)
         });

@@ -12,7 +12,7 @@ use super::json;
 use super::layout::inside;
 use super::state::{Focus, State};
 use super::words::{age, visible, wrap};
-use crate::model::{Execution, Failure, Node, State as NodeState, print};
+use crate::model::{Execution, Failure, Node, State as NodeState, elapsed, print};
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let text = state.selected().map_or_else(|| "nothing selected".to_owned(), |node| title(state, node));
@@ -29,7 +29,7 @@ pub(super) fn lines(state: &State, width: usize) -> Vec<Line<'static>> {
     page.holds(node);
     page.releases(node);
     match shown(state, node) {
-        Some(execution) => page.execution(execution),
+        Some(execution) => page.execution(node, execution),
         None => page.text("not started: only announced", state.colour.faint()),
     }
     page.lines
@@ -91,7 +91,7 @@ impl Page<'_> {
         }
     }
 
-    fn execution(&mut self, execution: &Execution) {
+    fn execution(&mut self, node: &Node, execution: &Execution) {
         let Some(run) = self.state.run() else { return };
         let now = run.clock(self.state.now);
         let stands = run.holds.iter().any(|hold| run.held(hold).is_some_and(|held| std::ptr::eq(held, execution)));
@@ -100,6 +100,11 @@ impl Page<'_> {
         let held = execution.held_ms(now);
         facts.extend((held > 0.0).then(|| format!("held {}", print(held))));
         facts.extend(execution.usage.map(|usage| format!("tokens {}→{}", usage.input, usage.output)));
+        let stream = &execution.stream;
+        facts.extend(stream.first.map(|first| {
+            format!("first of {} chunks after {}", stream.chunks, print(elapsed(execution.started, first)))
+        }));
+        facts.extend(node.ungated.then(|| "no gate".to_owned()));
         facts.extend((execution.failures > 0).then(|| format!("failed {}×", execution.failures)));
         facts.extend(execution.injected.then(|| "injected".to_owned()));
         facts.extend(execution.cancelled.then(|| "the asker gave up".to_owned()));

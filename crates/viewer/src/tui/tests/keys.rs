@@ -66,10 +66,15 @@ fn a_step_arms_before_it_releases() {
 #[test]
 fn abort_is_typed_and_hits_what_it_was_typed_for() {
     let mut stage = held("viewer", "before", "");
-    for key in ['a', 'A', 'd', 'z', 'w'] {
-        stage.typed(&key.to_string());
-        assert_eq!(stage.sent(), "");
+    for word in ["A", "d", "z", ":", "a", ":abor", "abor"] {
+        stage.typed(word);
+        assert_eq!(stage.sent(), "", "{word}");
+        stage.key(KeyCode::Esc);
     }
+    stage.typed("abort").key(KeyCode::Enter);
+    assert!(release(&stage).contains(r#""action":"abort""#), "{}", stage.sent());
+
+    let mut stage = held("viewer", "before", "");
     stage.typed(":abort");
     assert_eq!(stage.sent(), "");
     stage.key(KeyCode::Enter);

@@ -277,6 +277,27 @@ fn an_error_in_the_inspector() {
 }
 
 #[test]
+fn a_model_step_in_the_inspector() {
+    let mut stage = trip();
+    stage.typed("kkk");
+    let screen = stage.screen(80, 24);
+    assert_snapshot!(screen.lines().skip(12).map(|line| line.chars().skip(21).collect::<String>() + "\n").collect::<String>(), @r#"
+    ─ llm plan ────────────────────────────────────────────────
+     ok · ran 203ms · tokens 812→44 · first of 2 chunks after 1
+     00ms
+     l1
+     input
+     {
+       "messages": [
+         {
+           "role": "user",
+           "content": "to Lisbon"
+         }
+    nter open  space fold  f follow  b runs  ? help  q quit
+    "#);
+}
+
+#[test]
 fn a_lost_hub() {
     let mut stage = held();
     stage.event(Event::Closed { why: "connection closed".to_owned() }).pass(3_000);

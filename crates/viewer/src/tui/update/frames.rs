@@ -84,10 +84,9 @@ pub(in crate::tui) fn show(state: &mut State, run: &Arc<str>) -> Vec<Action> {
 pub(super) fn settle_cursor(state: &mut State) {
     let held = state.hold().map(|hold| hold.node);
     let Some(run) = state.run() else { return };
-    let newest = run.nodes().iter().max_by_key(|node| node.executions.last().map(|execution| execution.started));
     let target = match (state.follow, held) {
         (Follow::On, Some(held)) => run.node(held),
-        (Follow::On, None) => newest,
+        (Follow::On, None) => run.latest().or(run.nodes().first()),
         (Follow::Off, _) if state.selected().is_some() => return,
         (Follow::Off, _) => run.nodes().first(),
     };

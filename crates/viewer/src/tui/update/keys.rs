@@ -84,11 +84,9 @@ fn letter_key(state: &mut State, letter: char) -> Vec<Action> {
         '[' => execution(state, -1),
         ']' => execution(state, 1),
         ' ' => toggle_fold(state),
-        ':' => {
-            let pause = state.hold().map(|hold| Arc::clone(&hold.pause));
-            state.overlay = Overlay::Prompt(Prompt { text: String::new(), pause });
-            Vec::new()
-        }
+        ':' => begin(state, ""),
+        // Whoever types the word without a colon first must not hit other keys on the way.
+        'a' => begin(state, "a"),
         '?' => {
             state.overlay = Overlay::Help;
             Vec::new()
@@ -96,6 +94,12 @@ fn letter_key(state: &mut State, letter: char) -> Vec<Action> {
         'q' => vec![Action::Quit],
         _ => Vec::new(),
     }
+}
+
+fn begin(state: &mut State, text: &str) -> Vec<Action> {
+    let pause = state.hold().map(|hold| Arc::clone(&hold.pause));
+    state.overlay = Overlay::Prompt(Prompt { text: text.to_owned(), pause });
+    Vec::new()
 }
 
 /// A line is being typed; only whole words count.
