@@ -48,6 +48,20 @@ fn published_vectors() {
     }
 }
 
+#[test]
+fn a_large_tool_result_is_trimmed_as_observed() {
+    let output = format!(r#"{{"text":"{}","rows":[1,2,3],"small":1}}"#, long(600_000));
+    let ids = r#""nodeId":"tool:big","instanceId":"call_1","durationMs":0.5,"status":"ok""#;
+    let raw = cut(Some("node.finished"), &format!(r#"{{{ids},"output":{output},"heldMs":0.0}}"#), BUDGET);
+    let trimmed = raw.view().get("output").unwrap();
+    assert_eq!(trimmed.get("text").and_then(View::str).map(|text| text.chars().count()), Some(2_023));
+    assert_eq!(trimmed.get("rows").map(View::raw), Some(&b"[]"[..]));
+    assert_eq!(trimmed.get("small").and_then(View::u64), Some(1));
+    assert_eq!(trimmed.get("bytes").and_then(View::u64), Some(600_036));
+    assert_eq!(lost(&raw), ["output"]);
+    assert_eq!(raw.view().get("heldMs").map(View::raw), Some(&b"0"[..]));
+}
+
 /// The top-level names of a result.
 fn names(raw: &Raw) -> Vec<String> {
     raw.view().members().map(|(name, _)| name.to_lossy().into_owned()).collect()
