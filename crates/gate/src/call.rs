@@ -51,6 +51,18 @@ pub struct Call {
     pub signal: Option<CancellationToken>,
     /// How long the asker will wait (hub §21.6).
     pub limit: Option<Limit>,
+    /// Which round of its exchange it is (hub N07).
+    pub round: Round,
+}
+
+/// Which round of an exchange a call is; only exchanges of several requests have more than one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Round {
+    /// The first, or one that asks for something else than the one before it.
+    #[default]
+    New,
+    /// The same call once more, with more answers: guards judge it again, the debugger has had its say.
+    Repeated,
 }
 
 impl Call {
@@ -70,6 +82,7 @@ impl Call {
             cancel: None,
             signal: None,
             limit: None,
+            round: Round::New,
         }
     }
 }

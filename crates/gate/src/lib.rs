@@ -12,7 +12,7 @@ mod tap;
 mod warning;
 
 pub use breakpoint::HiddenSides;
-pub use call::{Actions, Call, Checking, Edit, End, Limit, Node, Outcome, Passed, PolicyRefusal, Refused, Stop};
+pub use call::{Actions, Call, Checking, Edit, End, Limit, Node, Outcome, Passed, PolicyRefusal, Refused, Round, Stop};
 pub use config::GateConfig;
 pub use hold::{EditInput, Held, Revisit};
 pub use pass::{Gate, Pass};

@@ -4,7 +4,7 @@ use lockgate_protocol::json::Raw;
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;
-use crate::call::{Call, Changes, Outcome, Passed, Refused, Stop};
+use crate::call::{Call, Changes, Outcome, Passed, Refused, Round, Stop};
 use crate::hold::{Cause, Ended};
 use crate::policy::{Ending, Guard, Hold, Policy, Release, Verdict};
 
@@ -62,7 +62,12 @@ enum Settled {
 
 impl Walk {
     pub(super) fn new(call: Call, at: Stop) -> Self {
-        Self { call, at, debugger: Debugger::MayHold, approved: Vec::new(), changes: None }
+        // A repeated round had its chance to be held on its first way in; its answer is a new one.
+        let debugger = match (call.round, at) {
+            (Round::Repeated, Stop::Before) => Debugger::Done,
+            (Round::Repeated, Stop::After | Stop::Error) | (Round::New, _) => Debugger::MayHold,
+        };
+        Self { call, at, debugger, approved: Vec::new(), changes: None }
     }
 
     /// Settles one objection after the other until the call may go on or not.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lockgate_gate::{Call, HiddenSides, Stop, Watched};
+use lockgate_gate::{Call, HiddenSides, Round, Stop, Watched};
 use lockgate_protocol::debug::{ErrorInfo, NodeKind, RunMode};
 use lockgate_protocol::edit::Hidden;
 
@@ -228,4 +228,17 @@ async fn b12_conditions_need_nothing_from_the_hub_at_the_gate() {
     desk.set(r#"{"when":{"==":[{"var":"input.x"},2]}}"#);
     assert!(!desk.holds(tool("t"), Stop::Before).await);
     assert!(desk.holds(Call { input: Some(raw(r#"{"x":2}"#)), ..tool("t") }, Stop::Before).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repeated_round_is_held_at_its_answer_only() {
+    let check = async |matcher: &str, round, at, expected: bool| {
+        let mut desk = Desk::new(|_| {});
+        desk.set(matcher);
+        assert_eq!(desk.holds(Call { round, ..tool("t") }, at).await, expected, "{matcher} {round:?} {at:?}");
+    };
+    check("{}", Round::New, Stop::Before, true).await;
+    check("{}", Round::Repeated, Stop::Before, false).await;
+    check(r#"{"point":"after"}"#, Round::Repeated, Stop::After, true).await;
+    check(r#"{"point":"error"}"#, Round::Repeated, Stop::Error, true).await;
 }
