@@ -4,3 +4,4 @@ mod keys;
 mod screens;
 mod socket;
 mod stage;
+mod storm;

@@ -53,19 +53,21 @@ pub(crate) fn pad(text: &str, room: usize) -> String {
     out
 }
 
-/// A safe text as lines of at most so many columns, broken where it must.
+/// A safe text as lines of at most so many columns, broken at a blank where there is one not too far back.
 pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+    let room = room.max(2);
     let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut left = room.max(2);
+    let (mut line, mut taken) = (String::new(), 0);
     for c in text.chars() {
-        left = match left.checked_sub(columns(c)) {
-            Some(rest) => rest,
-            None => {
-                lines.push(std::mem::take(&mut line));
-                room.max(2).saturating_sub(columns(c))
-            }
-        };
+        if taken + columns(c) > room {
+            let rest = match line.rfind(' ') {
+                Some(blank) if blank > line.len() / 2 => line.split_off(blank + 1),
+                Some(_) | None => String::new(),
+            };
+            taken = width(&rest);
+            lines.push(std::mem::replace(&mut line, rest));
+        }
+        taken += columns(c);
         line.push(c);
     }
     lines.push(line);
@@ -133,5 +135,8 @@ mod tests {
         check("abcdefgh", 4, &["abcd", "efgh"]);
         check("旅行計", 4, &["旅行", "計"]);
         check("旅行", 0, &["旅", "行"]);
+        check("one two three", 9, &["one two ", "three"]);
+        check("a bcdefghijk", 6, &["a bcde", "fghijk"]);
+        check("ab cd  ", 5, &["ab cd", "  "]);
     }
 }

@@ -283,8 +283,8 @@ fn a_model_step_in_the_inspector() {
     let screen = stage.screen(80, 24);
     assert_snapshot!(screen.lines().skip(12).map(|line| line.chars().skip(21).collect::<String>() + "\n").collect::<String>(), @r#"
     ─ llm plan ────────────────────────────────────────────────
-     ok · ran 203ms · tokens 812→44 · first of 2 chunks after 1
-     00ms
+     ok · ran 203ms · tokens 812→44 · first of 2 chunks after
+     100ms
      l1
      input
      {
@@ -420,9 +420,9 @@ fn hostile_text() {
 
                          ─ tool \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d…
                           released on error: retry by \u001b[2J\u202egpj.exe\u0007\u
-                          009b31m\u200bx\u000d\u000a\udb40\udc41 for \u001b[2J\u202e
-                          gpj.exe\u0007\u009b31m\u200bx\u000d\u000a\udb40\udc41, 0s
-                          ago
+                          009b31m\u200bx\u000d\u000a\udb40\udc41 for
+                          \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\u
+                          db40\udc41, 0s ago
                           running · ran 200ms · held 200ms · failed 1×
                           \u001b[2J\u202egpj.exe\u0007\u009b31m\u200bx\u000d\u000a\u
                           db40\udc41
