@@ -76,6 +76,8 @@ pub(crate) struct Tracked {
     pub(crate) ord: Option<u64>,
     /// The highest arrival number known to be on disk.
     pub(crate) stored: Option<u64>,
+    /// When everything seen was last known to be on disk.
+    pub(crate) saved_at: u64,
     pub(crate) replay: Option<Replay>,
     /// How old the newest live event was when it came.
     pub(crate) lag: u64,
@@ -260,7 +262,16 @@ impl State {
 
 impl Tracked {
     pub(crate) fn new(id: Arc<str>) -> Self {
-        Self { run: Run::new(id), ord: None, stored: None, replay: None, lag: 0, folds: HashMap::new(), used: 0 }
+        Self {
+            run: Run::new(id),
+            ord: None,
+            stored: None,
+            saved_at: 0,
+            replay: None,
+            lag: 0,
+            folds: HashMap::new(),
+            used: 0,
+        }
     }
 
     pub(crate) fn is_folded(&self, at: NodeAt) -> bool {

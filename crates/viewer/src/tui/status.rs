@@ -51,7 +51,8 @@ pub(super) fn health(state: &State) -> String {
         return format!("behind {}s", tracked.lag / 1_000);
     }
     let unsaved = tracked.stored.zip(tracked.ord).map_or(0, |(stored, ord)| ord.saturating_sub(stored));
-    if unsaved > 0 { format!("live, {unsaved} unsaved") } else { "live".to_owned() }
+    let for_a_while = state.now.saturating_sub(tracked.saved_at) > UNSAVED_MS;
+    if unsaved > 0 && for_a_while { format!("live, {unsaved} unsaved") } else { "live".to_owned() }
 }
 
 fn run_words(state: &State, run: &Run) -> String {
@@ -93,6 +94,9 @@ fn keys(state: &State) -> String {
     }
     " ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit".to_owned()
 }
+
+/// A commit takes milliseconds; only one that takes longer than this is worth a word.
+const UNSAVED_MS: u64 = 1_000;
 
 /// An event older than this when it comes means that we lag.
 const OLD_MS: u64 = 2_000;

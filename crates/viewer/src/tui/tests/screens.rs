@@ -341,6 +341,10 @@ fn catching_up_and_behind() {
     assert_eq!(right(&mut stage).as_deref(), Some("catching up 1/9"));
     stage.frame(r#"{"type":"replay.end","runId":"r"}"#);
     assert_eq!(right(&mut stage).as_deref(), Some("live"));
+    stage.wire("x.y", "1").pass(1_500);
+    assert_eq!(right(&mut stage).as_deref(), Some("live, 1 unsaved"));
+    stage.frame(r#"{"type":"stored","runId":"r","ord":2}"#);
+    assert_eq!(right(&mut stage).as_deref(), Some("live"));
     let old = START;
     stage.now += 7_000;
     stage.frame(&format!(

@@ -26,6 +26,8 @@ pub(super) fn frame(state: &mut State, frame: Frame) -> Vec<Action> {
         Frame::ReplayEnd { run } => {
             if let Some(tracked) = state.runs.get_mut(&run) {
                 tracked.replay = None;
+                // It was read from there.
+                (tracked.stored, tracked.saved_at) = (tracked.stored.max(tracked.ord), state.now);
             }
         }
         Frame::Event { run, ord, envelope } => {
@@ -43,6 +45,9 @@ pub(super) fn frame(state: &mut State, frame: Frame) -> Vec<Action> {
         Frame::Stored { run, ord } => {
             if let Some(tracked) = state.runs.get_mut(&run) {
                 tracked.stored = tracked.stored.max(Some(ord));
+                if tracked.stored >= tracked.ord {
+                    tracked.saved_at = state.now;
+                }
             }
         }
         Frame::Behind { run, missed } => {
