@@ -345,7 +345,7 @@ fn catching_up_and_behind() {
     assert_eq!(right(&mut stage).as_deref(), Some("live, 1 unsaved"));
     stage.frame(r#"{"type":"stored","runId":"r","ord":2}"#);
     assert_eq!(right(&mut stage).as_deref(), Some("live"));
-    let old = START;
+    let old = stage.now;
     stage.now += 7_000;
     stage.frame(&format!(
         r#"{{"type":"event","runId":"r","ord":20,"envelope":{{"gm":1,"seq":20,"ts":{old},"runId":"r","type":"x.y","payload":1}}}}"#
