@@ -12,7 +12,7 @@ use crate::outbox::{Outbox, Pushed};
 use crate::press::{Press, hello};
 use crate::redact::Redacted;
 use crate::shared::{Counts, Shared};
-use crate::wire::Wire;
+use crate::wire::{Heard, Wire};
 
 pub(crate) struct Driver {
     shared: Arc<Shared>,
@@ -38,7 +38,7 @@ enum Says {
 enum Happened {
     Link(Input),
     Batch(Batch),
-    /// There is a backlog.
+    /// There is a backlog, or room for markers.
     Nothing,
     Over,
 }
@@ -87,7 +87,10 @@ impl Driver {
         tokio::select! {
             () = shared.over.cancelled() => Happened::Over,
             input = shared.wants.next() => Happened::Link(input),
-            input = wire.next(outbox) => Happened::Link(input),
+            heard = wire.next(outbox) => match heard {
+                Heard::Link(input) => Happened::Link(input),
+                Heard::Room => Happened::Nothing,
+            },
             () = clock => {
                 *wake = None;
                 Happened::Link(Input::Timeout)

@@ -67,7 +67,7 @@ impl Outbox {
 
     /// Puts in line what there is room for: losses first, each as the frame `marker` makes of it, then the ring.
     pub(crate) fn fill(&mut self, mut marker: impl FnMut(&Loss) -> Frame) {
-        if self.has_room() && self.ring.losses.pending() > 0 {
+        if self.owes_markers() {
             for loss in self.ring.losses.take() {
                 self.wait(marker(&loss), Origin::Marker(loss));
             }
@@ -83,6 +83,11 @@ impl Outbox {
         let next = self.waiting.pop_front()?;
         self.bytes -= next.frame.text.len();
         Some(next.frame.text)
+    }
+
+    /// Whether there are losses to tell of, and room to do so.
+    pub(crate) fn owes_markers(&self) -> bool {
+        self.has_room() && self.ring.losses.pending() > 0
     }
 
     fn take(&mut self) {

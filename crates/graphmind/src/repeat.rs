@@ -4,6 +4,7 @@
 mod history;
 mod print;
 mod runs;
+mod same;
 mod streak;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,7 @@ use crate::presence::Line;
 use crate::smart::{Failed, says_failed};
 use crate::warn::Warnings;
 use history::{Ended, Entry, Starting};
-use print::{Print, mac};
+use print::Print;
 use runs::{KindState, Open, Runs};
 use streak::Streak;
 
@@ -80,8 +81,8 @@ impl Policy for LoopGuard {
             }
             None => Entry { node, ended: Ended::Unknown, input: Print::never(), started: 0 },
         };
-        // Digests of larger payloads are made here, where no other call waits for them.
-        let entry = entry.settled(room, &self.options.ignore_keys);
+        // Digests of what is too large to keep are made here, where no other call waits for them.
+        let entry = entry.settled(room);
         self.lock().of(&call.run).kind(call.node.kind).history.push(entry);
     }
 }
@@ -94,6 +95,10 @@ impl LoopGuard {
             && options.on_loop != OnLoop::Off
             && options.kinds.contains(&call.node.kind)
             && !options.allow_nodes.iter().any(allowed)
+    }
+
+    fn ignored(&self) -> Vec<&str> {
+        self.options.ignore_keys.iter().map(String::as_str).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Runs> {
@@ -126,7 +131,7 @@ impl LoopGuard {
     fn count(&self, state: &mut KindState, call: &Call, (started, input): (u64, Print)) {
         let node = &call.node.id;
         let followed = match &mut state.streak {
-            Some(streak) => streak.follow(node, input, started, &self.options.ignore_keys),
+            Some(streak) => streak.follow(node, input, started, &self.ignored()),
             None => Err(input),
         };
         if let Err(input) = followed {
@@ -136,7 +141,7 @@ impl LoopGuard {
 
     /// The loop to hold `call` for; each start is held once at most.
     fn consult(&self, state: &mut KindState, open: &mut Open, call: &Call) -> Option<LoopInfo> {
-        let ignored = &self.options.ignore_keys;
+        let ignored = &self.ignored();
         let holds = self.options.on_loop == OnLoop::Pause && self.line.is_attached();
         let due =
             state.streak.as_mut().filter(|streak| streak.is_due(&call.node.id, open.started, self.options.threshold));
@@ -191,8 +196,7 @@ fn ended(call: &Call, end: &End, noted_before: Option<Print>) -> Ended {
 }
 
 fn noted(error: &ErrorInfo) -> Print {
-    let (name, message) = (collapsed(&error.name), collapsed(&error.message));
-    Print::known(mac(&[b"error", name.as_bytes(), message.as_bytes()]))
+    Print::thrown(&collapsed(&error.name), &collapsed(&error.message))
 }
 
 /// White space collapsed and cut short: what varies in a failure usually stands further back.

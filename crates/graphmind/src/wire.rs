@@ -24,6 +24,13 @@ pub(crate) enum Wire {
     Up(Box<Socket>),
 }
 
+/// What comes from the wire.
+pub(crate) enum Heard {
+    Link(Input),
+    /// The hub caught up, and has not been told yet what it missed.
+    Room,
+}
+
 impl Wire {
     pub(crate) fn dial(&mut self, url: String) {
         *self = Wire::Dialling(Box::pin(dial(url)));
@@ -62,30 +69,31 @@ impl Wire {
     }
 
     /// The next thing that happens on the wire. Dropping the future loses nothing.
-    pub(crate) async fn next(&mut self, outbox: &mut Outbox) -> Input {
+    pub(crate) async fn next(&mut self, outbox: &mut Outbox) -> Heard {
         std::future::poll_fn(|context| self.poll(outbox, context)).await
     }
 
-    fn poll(&mut self, outbox: &mut Outbox, context: &mut Context<'_>) -> Poll<Input> {
+    fn poll(&mut self, outbox: &mut Outbox, context: &mut Context<'_>) -> Poll<Heard> {
         match self {
             Wire::Down => Poll::Pending,
             Wire::Dialling(attempt) => match ready!(attempt.as_mut().poll(context)) {
                 Ok(socket) => {
                     *self = Wire::Up(Box::new(socket));
-                    Poll::Ready(Input::Opened)
+                    Poll::Ready(Heard::Link(Input::Opened))
                 }
                 Err(failure) => {
                     *self = Wire::Down;
-                    Poll::Ready(Input::Failed(failure))
+                    Poll::Ready(Heard::Link(Input::Failed(failure)))
                 }
             },
             Wire::Up(socket) => {
                 // Reading first: what is read may have to be answered, and that goes out with the rest.
                 if let Poll::Ready(heard) = read(socket, context) {
-                    return Poll::Ready(heard);
+                    return Poll::Ready(Heard::Link(heard));
                 }
                 match write(socket, outbox, context) {
-                    Poll::Ready(Err(error)) => Poll::Ready(lost(&error)),
+                    Poll::Ready(Err(error)) => Poll::Ready(Heard::Link(lost(&error))),
+                    Poll::Ready(Ok(())) if outbox.owes_markers() => Poll::Ready(Heard::Room),
                     Poll::Ready(Ok(())) | Poll::Pending => Poll::Pending,
                 }
             }

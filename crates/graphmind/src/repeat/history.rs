@@ -54,7 +54,7 @@ impl History {
     }
 
     /// The loop that `call` is about to continue, if it is one.
-    pub(super) fn look(&mut self, call: &Starting<'_>, ignored: &[String]) -> Option<LoopInfo> {
+    pub(super) fn look(&mut self, call: &Starting<'_>, ignored: &[&str]) -> Option<LoopInfo> {
         if let Some(found) = self.cycle(call, ignored) {
             self.quiet = usize::try_from(found.period.unwrap_or(0)).unwrap_or(0);
             return Some(found);
@@ -62,7 +62,7 @@ impl History {
         self.failing(call, ignored)
     }
 
-    fn cycle(&self, call: &Starting<'_>, ignored: &[String]) -> Option<LoopInfo> {
+    fn cycle(&self, call: &Starting<'_>, ignored: &[&str]) -> Option<LoopInfo> {
         if self.quiet > 0 {
             return None;
         }
@@ -70,7 +70,7 @@ impl History {
     }
 
     /// Laps of `period` calls, counted back from the newest; three at least, and `call` begins the next.
-    fn laps(&self, call: &Starting<'_>, period: usize, ignored: &[String]) -> Option<LoopInfo> {
+    fn laps(&self, call: &Starting<'_>, period: usize, ignored: &[&str]) -> Option<LoopInfo> {
         let head = self.back(period)?;
         if *head.node != *call.node || self.entries.len() < LAPS * period || !head.input.same(call.input, ignored) {
             return None;
@@ -94,7 +94,7 @@ impl History {
             repeats: count(laps),
             first_seq: first.started,
             last_seq: call.started,
-            fingerprint: mac(&parts).map_or_else(String::new, |digest| hex(&digest)),
+            fingerprint: fingerprint(mac(&parts)),
             kind: Some(LoopKind::Cycle),
             period: Some(count(period)),
             laps: Some(count(laps)),
@@ -102,15 +102,16 @@ impl History {
     }
 
     /// The node's own newest calls, all failed alike.
-    fn failing(&self, call: &Starting<'_>, ignored: &[String]) -> Option<LoopInfo> {
+    fn failing(&self, call: &Starting<'_>, ignored: &[&str]) -> Option<LoopInfo> {
         let mut own = self.entries.iter().rev().filter(|entry| *entry.node == *call.node);
         let newest = own.next()?;
-        let failure = newest.ended.failure(ignored)?;
+        let Ended::Failed(failure) = &newest.ended else { return None };
         let mut first = newest.started;
         let mut repeats = 1;
         for earlier in own {
-            if earlier.ended.failure(ignored) != Some(failure) {
-                break;
+            match &earlier.ended {
+                Ended::Failed(print) if print.same(failure, ignored) => {}
+                Ended::Failed(_) | Ended::Well(_) | Ended::Unknown => break,
             }
             first = earlier.started;
             repeats += 1;
@@ -119,7 +120,7 @@ impl History {
             repeats,
             first_seq: first,
             last_seq: call.started,
-            fingerprint: hex(&failure),
+            fingerprint: fingerprint(failure.trace(ignored)),
             kind: Some(LoopKind::ErrorRepeat),
             period: None,
             laps: None,
@@ -134,21 +135,21 @@ impl History {
 
 impl Entry {
     /// For keeping, within about `room` bytes.
-    pub(super) fn settled(mut self, room: usize, ignored: &[String]) -> Entry {
-        self.input = self.input.settled(room, ignored);
+    pub(super) fn settled(mut self, room: usize) -> Entry {
+        self.input = self.input.settled(room);
         self.ended = match self.ended {
-            Ended::Well(print) => Ended::Well(print.settled(room, ignored)),
-            Ended::Failed(print) => Ended::Failed(print.settled(room, ignored)),
+            Ended::Well(print) => Ended::Well(print.settled(room)),
+            Ended::Failed(print) => Ended::Failed(print.settled(room)),
             Ended::Unknown => Ended::Unknown,
         };
         self
     }
 
-    fn same_call(&self, other: &Entry, ignored: &[String]) -> bool {
+    fn same_call(&self, other: &Entry, ignored: &[&str]) -> bool {
         self.node == other.node && self.input.same(&other.input, ignored)
     }
 
-    fn same(&self, other: &Entry, ignored: &[String]) -> bool {
+    fn same(&self, other: &Entry, ignored: &[&str]) -> bool {
         let ended = match (&self.ended, &other.ended) {
             (Ended::Well(one), Ended::Well(two)) | (Ended::Failed(one), Ended::Failed(two)) => (one, two),
             _ => return false,
@@ -157,9 +158,9 @@ impl Entry {
     }
 
     /// What goes into the fingerprint of a lap.
-    fn trace(&self, ignored: &[String]) -> Option<Vec<u8>> {
+    fn trace(&self, ignored: &[&str]) -> Option<Vec<u8>> {
         let mut trace = self.node.as_bytes().to_vec();
-        trace.extend(self.input.digest(ignored)?);
+        trace.extend(self.input.trace(ignored)?);
         Some(trace)
     }
 
@@ -172,13 +173,9 @@ impl Entry {
     }
 }
 
-impl Ended {
-    fn failure(&self, ignored: &[String]) -> Option<Digest> {
-        match self {
-            Ended::Failed(print) => print.digest(ignored),
-            Ended::Well(_) | Ended::Unknown => None,
-        }
-    }
+/// Without randomness there is no digest that may be shown.
+fn fingerprint(digest: Option<Digest>) -> String {
+    digest.map_or_else(|| "0".repeat(32), |digest| hex(&digest))
 }
 
 fn count(number: usize) -> u64 {
@@ -188,8 +185,8 @@ fn count(number: usize) -> u64 {
 /// Completed calls remembered.
 const KEPT: usize = 64;
 
-/// Payload bytes remembered beside their digests.
-const KEPT_BYTES: usize = 512 << 10;
+/// Payload bytes remembered; of what is beyond, digests.
+const KEPT_BYTES: usize = 1 << 20;
 
 /// Equal laps, or equal failures, that make a loop.
 const LAPS: usize = 3;

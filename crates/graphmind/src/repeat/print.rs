@@ -1,4 +1,5 @@
-//! A payload kept for comparison. Bytes are compared first; a digest is made only when they differ, and then once.
+//! A payload kept for comparison: by its bytes, then member by member up to the first difference. A digest is made only for
+//! what is too much to keep, and for fingerprints.
 
 use std::cell::OnceCell;
 use std::sync::OnceLock;
@@ -7,76 +8,88 @@ use hmac::{Hmac, KeyInit, Mac};
 use lockgate_protocol::json::{Raw, canonical};
 use sha2::Sha256;
 
+use super::same::same;
+
 /// Half of an HMAC: enough to tell payloads apart within one process, useless outside of it.
-pub(crate) type Digest = [u8; 16];
+pub(super) type Digest = [u8; 16];
 
 /// What can be said about a payload later on.
 #[derive(Clone, Debug)]
-pub(crate) struct Print {
+pub(super) struct Print {
     body: Option<Raw>,
-    /// Inner `None`: it equals nothing, not even itself.
+    /// Of the bytes. Inner `None`: it equals nothing, not even itself.
     digest: OnceCell<Option<Digest>>,
 }
 
 impl Print {
     /// Of an input; an absent one is `null` (wire §5.4). Holds on to the payload until it is settled.
-    pub(crate) fn of(input: Option<&Raw>) -> Print {
+    pub(super) fn of(input: Option<&Raw>) -> Print {
         Print { body: Some(input.cloned().unwrap_or_else(Raw::null)), digest: OnceCell::new() }
     }
 
     /// Of a result; a very large one equals nothing.
-    pub(crate) fn result(output: Option<&Raw>) -> Print {
+    pub(super) fn result(output: Option<&Raw>) -> Print {
         match output {
-            Some(output) if output.len() > ORDERED => Print::never(),
+            Some(output) if output.len() > COMPARED => Print::never(),
             _ => Print::of(output),
         }
     }
 
     /// Of something that equals nothing.
-    pub(crate) fn never() -> Print {
+    pub(super) fn never() -> Print {
         Print { body: None, digest: OnceCell::from(None) }
     }
 
-    /// Of a finished digest.
-    pub(crate) fn known(digest: Option<Digest>) -> Print {
-        Print { body: None, digest: OnceCell::from(digest) }
+    /// Of what was thrown.
+    pub(super) fn thrown(name: &str, message: &str) -> Print {
+        Print { body: None, digest: OnceCell::from(mac(&[b"thrown", name.as_bytes(), message.as_bytes()])) }
     }
 
-    /// For keeping: small payloads are copied, so that no whole frame stays alive for them, others become digests.
-    pub(crate) fn settled(mut self, budget: usize, ignored: &[String]) -> Print {
+    /// For keeping: a small payload is copied, so that no whole frame stays alive for it; a larger one is kept if there is
+    /// `room` for it, else only its digest.
+    pub(super) fn settled(mut self, room: usize) -> Print {
         let Some(body) = self.body.take() else { return self };
-        if body.len() <= budget.min(COPIED) {
+        if body.len() > room {
+            self.digest.get_or_init(|| digest(&body));
+        } else if body.len() <= COPIED {
             self.body = Some(Raw::from(body.view()));
         } else {
-            self.digest.get_or_init(|| digest(&body, ignored));
+            self.body = Some(body);
         }
         self
     }
 
     /// Bytes held on to.
-    pub(crate) fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         self.body.as_ref().map_or(0, Raw::len)
     }
 
-    /// Whether both are the same value, `ignored` members apart (wire §5.4).
-    pub(crate) fn same(&self, other: &Print, ignored: &[String]) -> bool {
-        if let (Some(one), Some(two)) = (&self.body, &other.body)
-            && one == two
-        {
-            return true;
+    /// Whether both are the same value, `ignored` members apart (wire §5.4). Where one is not kept any more, and for very
+    /// large ones, the bytes decide.
+    pub(super) fn same(&self, other: &Print, ignored: &[&str]) -> bool {
+        match (&self.body, &other.body) {
+            (Some(one), Some(two)) if one == two => true,
+            (Some(one), Some(two)) if one.len().max(two.len()) <= COMPARED => same(one.view(), two.view(), ignored),
+            (Some(one), Some(two)) if one.len() != two.len() => false,
+            (Some(_), Some(_)) | (None, _) | (_, None) => self.digest().is_some() && self.digest() == other.digest(),
         }
-        let digest = self.digest(ignored);
-        digest.is_some() && digest == other.digest(ignored)
     }
 
-    /// `None`: equals nothing.
-    pub(crate) fn digest(&self, ignored: &[String]) -> Option<Digest> {
-        *self.digest.get_or_init(|| self.body.as_ref().and_then(|body| digest(body, ignored)))
+    /// For a fingerprint: says nothing to anybody who does not know this process.
+    pub(super) fn trace(&self, ignored: &[&str]) -> Option<Digest> {
+        match &self.body {
+            Some(body) if body.len() <= COMPARED => mac(&[b"value", canonical(body.view(), ignored).as_bytes()]),
+            Some(_) | None => self.digest(),
+        }
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        *self.digest.get_or_init(|| self.body.as_ref().and_then(digest))
     }
 }
 
 /// A digest of several byte strings, each set apart from the next.
-pub(crate) fn mac(parts: &[&[u8]]) -> Option<Digest> {
+pub(super) fn mac(parts: &[&[u8]]) -> Option<Digest> {
     let mut mac = Hmac::<Sha256>::new_from_slice(salt()?).ok()?;
     for part in parts {
         mac.update(&part.len().to_le_bytes());
@@ -86,25 +99,13 @@ pub(crate) fn mac(parts: &[&[u8]]) -> Option<Digest> {
 }
 
 /// Lower-case hexadecimal, two digits a byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// Members to leave out, in the form the canonical writer takes.
-pub(crate) fn names(ignored: &[String]) -> Vec<&str> {
-    ignored.iter().map(String::as_str).collect()
-}
-
-fn digest(body: &Raw, ignored: &[String]) -> Option<Digest> {
-    // Putting the members of a payload this large in order would be felt by the call that waits for it.
-    if body.len() > ORDERED {
-        return mac(&[b"bytes", body.as_bytes()]);
-    }
-    mac(&[b"value", canonical(body.view(), &names(ignored)).as_bytes()])
+fn digest(body: &Raw) -> Option<Digest> {
+    mac(&[b"bytes", body.as_bytes()])
 }
 
 /// Random for each process, so that a digest on the wire says nothing about low-entropy payloads.
@@ -119,40 +120,31 @@ fn salt() -> Option<&'static [u8; 32]> {
 
 const COPIED: usize = 16 << 10;
 
-/// Larger payloads are the same only if their bytes are.
-const ORDERED: usize = 256 << 10;
+/// Walking through the members of larger payloads would be felt by the call that waits for it.
+const COMPARED: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests {
     use lockgate_protocol::json::Raw;
 
-    use super::{ORDERED, Print};
+    use super::{COMPARED, Print};
 
     fn print(text: &str) -> Print {
         Print::of(Some(&Raw::parse(text.to_owned()).unwrap()))
     }
 
-    fn check(one: &str, two: &str, same: bool) {
-        let ignored = ["_meta".to_owned()];
-        assert_eq!(print(one).same(&print(two), &ignored), same, "{one} and {two}");
-        let settled = |text: &str, budget| print(text).settled(budget, &ignored);
-        assert_eq!(settled(one, 0).same(&print(two), &ignored), same, "digest of {one} and {two}");
-        assert_eq!(settled(one, 1000).same(&settled(two, 0), &ignored), same, "copy of {one} and digest of {two}");
-    }
-
     #[test]
-    fn l02_key_order_spacing_and_number_spelling_make_no_difference() {
-        check(r#"{"a":1,"b":[1,2]}"#, r#"{ "b":[1.0,2], "a":1e0 }"#, true);
-        check(r#"{"a":1}"#, r#"{"a":2}"#, false);
-        check(r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#, false);
-        check(r#""é""#, r#""\u00e9""#, true);
-        check(r#"{"a":1}"#, r#"[1]"#, false);
-    }
-
-    #[test]
-    fn l03_only_the_ignored_members_are_left_out() {
-        check(r#"{"a":{"_meta":{"progressToken":1}}}"#, r#"{"a":{"_meta":2}}"#, true);
-        check(r#"{"cursor":"1"}"#, r#"{"cursor":"2"}"#, false);
+    fn what_is_kept_compares_as_a_value_and_what_is_not_as_bytes() {
+        let (one, two) = (r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#);
+        let ignored: [&str; 0] = [];
+        let settled = |text: &str, room| print(text).settled(room);
+        assert!(settled(one, 100).same(&print(two), &ignored));
+        assert!(settled(one, 0).same(&print(one), &ignored));
+        assert!(settled(one, 0).same(&settled(one, 0), &ignored));
+        assert!(!settled(one, 0).same(&print(two), &ignored));
+        assert_eq!((settled(one, 13).weight(), settled(one, 12).weight()), (13, 0));
+        assert_eq!(print(one).trace(&ignored), print(two).trace(&ignored));
+        assert_ne!(print(one).trace(&ignored), print("1").trace(&ignored));
     }
 
     #[test]
@@ -160,13 +152,16 @@ mod tests {
         assert!(Print::of(None).same(&print("null"), &[]));
         assert!(!Print::never().same(&Print::never(), &[]));
         assert!(!Print::never().same(&print("null"), &[]));
+        assert!(Print::thrown("E", "m").same(&Print::thrown("E", "m"), &[]));
+        assert!(!Print::thrown("E", "m").same(&Print::thrown("Em", ""), &[]));
     }
 
     #[test]
-    fn payloads_too_large_to_put_in_order_are_compared_as_bytes() {
-        let large = |first: &str| format!(r#"{{"{first}":1,"t":"{}"}}"#, "x".repeat(ORDERED));
-        check(&large("a"), &large("a"), true);
-        check(&large("a"), &large("b"), false);
-        assert_eq!(print(&large("a")).settled(usize::MAX, &[]).weight(), 0);
+    fn payloads_too_large_to_walk_through_are_compared_as_bytes() {
+        let large = |first: &str| format!(r#"{{"{first}":1,"t":"{}"}}"#, "x".repeat(COMPARED));
+        assert!(print(&large("a")).same(&print(&large("a")), &[]));
+        assert!(!print(&large("a")).same(&print(&large("b")), &[]));
+        assert!(!print(&large("a")).same(&print(&large("bb")), &["a", "bb"]));
+        assert!(!Print::result(Some(&Raw::parse(large("a")).unwrap())).same(&print(&large("a")), &[]));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockgate_protocol::debug::{LoopInfo, fingerprint};
 use lockgate_protocol::json::Raw;
 
-use super::print::{Print, names};
+use super::print::Print;
 
 /// Identical starts in a row.
 pub(super) struct Streak {
@@ -26,7 +26,7 @@ impl Streak {
     }
 
     /// Counts a start if it continues this streak; otherwise gives its input back.
-    pub(super) fn follow(&mut self, node: &str, input: Print, started: u64, ignored: &[String]) -> Result<(), Print> {
+    pub(super) fn follow(&mut self, node: &str, input: Print, started: u64, ignored: &[&str]) -> Result<(), Print> {
         if *self.node != *node || !self.input.same(&input, ignored) {
             return Err(input);
         }
@@ -42,13 +42,13 @@ impl Streak {
     }
 
     /// Holds the newest start; what it says is worked out only now.
-    pub(super) fn trip(&mut self, input: Option<&Raw>, ignored: &[String]) -> LoopInfo {
+    pub(super) fn trip(&mut self, input: Option<&Raw>, ignored: &[&str]) -> LoopInfo {
         self.tripped = true;
         LoopInfo {
             repeats: self.count,
             first_seq: self.first,
             last_seq: self.last,
-            fingerprint: fingerprint(&self.node, input.map(Raw::view), &names(ignored)),
+            fingerprint: fingerprint(&self.node, input.map(Raw::view), ignored),
             kind: None,
             period: None,
             laps: None,

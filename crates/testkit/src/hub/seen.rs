@@ -49,8 +49,11 @@ impl Seen {
         value.str().map_or_else(|| String::from_utf8_lossy(value.raw()).into_owned(), |text| text.into_owned())
     }
 
-    /// `seq type payload`, for people who read a failed test.
+    /// `seq type payload`, for people who read a failed test; long payloads are cut.
     pub fn line(&self) -> String {
-        format!("{} {} {}", self.seq, self.kind, self.payload)
+        let payload: String = self.payload.chars().take(SHOWN).collect();
+        format!("{} {} {payload}", self.seq, self.kind)
     }
 }
+
+const SHOWN: usize = 400;

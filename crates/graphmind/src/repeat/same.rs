@@ -1,0 +1,151 @@
+//! Whether two JSON values are the same to a loop guard: what their canonical texts would say, without writing any
+//! (wire §5.4). Stops at the first difference.
+
+use lockgate_protocol::json::{Kind, Text, View};
+
+/// Members named in `ignored` make no difference, at any depth.
+pub(super) fn same(one: View<'_>, two: View<'_>, ignored: &[&str]) -> bool {
+    below(one, two, (ignored, 0))
+}
+
+fn below(one: View<'_>, two: View<'_>, (ignored, depth): (&[&str], usize)) -> bool {
+    if depth > DEEPEST || one.raw() == two.raw() {
+        return true;
+    }
+    match (one.kind(), two.kind()) {
+        (Kind::Number, Kind::Number) => one.f64() == two.f64(),
+        (Kind::String, Kind::String) => one.text() == two.text(),
+        (Kind::Array, Kind::Array) => {
+            let (mut ones, mut twos) = (one.items(), two.items());
+            loop {
+                match (ones.next(), twos.next()) {
+                    (None, None) => return true,
+                    (Some(one), Some(two)) if below(one, two, (ignored, depth + 1)) => {}
+                    _ => return false,
+                }
+            }
+        }
+        (Kind::Object, Kind::Object) => objects(one, two, (ignored, depth + 1)),
+        _ => false,
+    }
+}
+
+fn objects(one: View<'_>, two: View<'_>, (ignored, depth): (&[&str], usize)) -> bool {
+    let counts = |(name, _): &(View<'_>, View<'_>)| !ignored.iter().any(|ignored| name.is(ignored));
+    // One program writes the members of its objects in one order.
+    let (mut ones, mut twos) = (one.pairs().filter(counts), two.pairs().filter(counts));
+    loop {
+        match (ones.next(), twos.next()) {
+            (None, None) => return true,
+            (Some((name, one)), Some((other, two))) if name.raw() == other.raw() => {
+                if !below(one, two, (ignored, depth)) {
+                    break;
+                }
+            }
+            _ => break,
+        }
+    }
+    let (ones, twos) = (sorted(one.members(), ignored), sorted(two.members(), ignored));
+    let same = |((name, one), (other, two)): (&(Text, View<'_>), &(Text, View<'_>))| {
+        name == other && below(*one, *two, (ignored, depth))
+    };
+    ones.len() == twos.len() && ones.iter().zip(&twos).all(same)
+}
+
+/// By name; of repeated names the last counts.
+fn sorted<'a>(members: impl Iterator<Item = (Text, View<'a>)>, ignored: &[&str]) -> Vec<(Text, View<'a>)> {
+    let mut members: Vec<_> = members.filter(|(name, _)| !ignored.iter().any(|ignored| *name == *ignored)).collect();
+    members.reverse();
+    members.sort_by(|one, two| one.0.cmp(&two.0));
+    members.dedup_by(|later, kept| later.0 == kept.0);
+    members
+}
+
+/// What lies deeper makes no difference.
+const DEEPEST: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use lockgate_protocol::json::{Raw, canonical};
+    use proptest::prelude::*;
+
+    use super::same;
+
+    const IGNORED: [&str; 1] = ["_meta"];
+
+    fn agrees(one: &str, two: &str) -> bool {
+        let (one, two) = (Raw::parse(one.to_owned()).unwrap(), Raw::parse(two.to_owned()).unwrap());
+        let found = same(one.view(), two.view(), &IGNORED);
+        assert_eq!(found, canonical(one.view(), &IGNORED) == canonical(two.view(), &IGNORED), "{one:?} and {two:?}");
+        found
+    }
+
+    #[test]
+    fn l02_key_order_spacing_and_spelling_make_no_difference() {
+        for (one, two, expected) in [
+            (r#"{"a":1,"b":[1,2]}"#, r#"{ "b":[1.0,2], "a":1e0 }"#, true),
+            (r#"{"a":1}"#, r#"{"a":2}"#, false),
+            (r#"{"a":1}"#, r#"{"a":1,"b":null}"#, false),
+            (r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#, false),
+            ("[1,2]", "[1,2,3]", false),
+            ("[1,2,3]", "[1,2]", false),
+            (r#""é""#, r#""\u00e9""#, true),
+            (r#""\ud800""#, r#""\uD800""#, true),
+            (r#""\ud800""#, r#""\udc00""#, false),
+            (r#"{"\u0061":1}"#, r#"{"a":1}"#, true),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#, true),
+            (r#"{"a":1,"a":2}"#, r#"{"a":1}"#, false),
+            (r#"{"a":1,"b":1,"a":2}"#, r#"{"b":1,"a":2}"#, true),
+            (r#"{"a":1}"#, "[1]", false),
+            ("-0", "0", true),
+            ("10000000000000001", "10000000000000000", true),
+            ("null", "false", false),
+        ] {
+            assert_eq!(agrees(one, two), expected, "{one} and {two}");
+        }
+    }
+
+    #[test]
+    fn l03_only_the_ignored_members_are_left_out() {
+        assert!(agrees(r#"{"a":{"_meta":{"progressToken":1}}}"#, r#"{"a":{"_meta":2}}"#));
+        assert!(agrees(r#"{"_meta":1,"a":1}"#, r#"{"a":1}"#));
+        assert!(!agrees(r#"{"cursor":"1"}"#, r#"{"cursor":"2"}"#));
+    }
+
+    #[test]
+    fn what_lies_deeper_than_64_levels_makes_no_difference() {
+        let deep = |levels: usize, core: &str| format!("{}{core}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(!agrees(&deep(64, "1"), &deep(64, "2")));
+        assert!(agrees(&deep(65, "1"), &deep(65, "2")));
+        assert!(agrees(&deep(65, "1"), &deep(4000, "2")));
+    }
+
+    fn json() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("null".to_owned()),
+            Just("true".to_owned()),
+            (0..3_i32).prop_map(|number| number.to_string()),
+            (0..3_i32).prop_map(|number| format!("{number}.0")),
+            "[ab]{0,2}".prop_map(|text| format!("\"{text}\"")),
+        ];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            let name = prop_oneof![Just("a"), Just("b"), Just("\\u0061"), Just("_meta")];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(" ,"))),
+                prop::collection::vec((name, inner), 0..4).prop_map(|members| {
+                    let members: Vec<String> =
+                        members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+                    format!("{{{}}}", members.join(","))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_the_canonical_text(one in json(), two in json()) {
+            agrees(&one, &two);
+            prop_assert!(agrees(&one, &one));
+        }
+    }
+}
