@@ -104,7 +104,14 @@ impl FakeHub {
     fn on(listener: TcpListener, manner: Manner) -> FakeHub {
         let address = listener.local_addr().expect("a bound listener has an address");
         let stage = Arc::new(Stage {
-            script: Mutex::new(Script { manner, frames: Vec::new(), dials: 0, upgraded: 0, replies: 0, line: None }),
+            script: Mutex::new(Script {
+                manner,
+                frames: Vec::new(),
+                dials: 0,
+                upgraded: 0,
+                replies: 0,
+                lines: Vec::new(),
+            }),
             changed: watch::Sender::new(0),
             reading: watch::Sender::new(Reading::AtOnce),
         });
@@ -219,7 +226,7 @@ impl FakeHub {
     }
 
     async fn order(&self, order: Order) {
-        let line = self.stage.lock().line.clone();
+        let line = self.stage.lock().lines.iter().rev().find(|line| !line.is_closed()).cloned();
         if let Some(line) = line {
             // A connection that is gone needs no orders.
             let _ = line.send(order).await;
@@ -255,8 +262,8 @@ struct Script {
     dials: usize,
     upgraded: usize,
     replies: u64,
-    /// Where orders for the newest connection go.
-    line: Option<mpsc::Sender<Order>>,
+    /// Where orders for each connection go, the newest last.
+    lines: Vec<mpsc::Sender<Order>>,
 }
 
 enum Order {

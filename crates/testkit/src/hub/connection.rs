@@ -27,7 +27,7 @@ pub(super) async fn serve(mut socket: TcpStream, manner: Manner, stage: Arc<Stag
     let number = {
         let mut script = stage.lock();
         script.upgraded += 1;
-        script.line = Some(line);
+        script.lines.push(line);
         script.upgraded
     };
     let reading = stage.reading.subscribe();
