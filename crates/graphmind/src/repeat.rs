@@ -9,7 +9,7 @@ mod streak;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lockgate_gate::{Call, End, Hold, Policy, Reason, Stop, Verdict};
+use lockgate_gate::{Call, End, Hold, Policy, Reason, Round, Stop, Verdict};
 use lockgate_protocol::debug::{ErrorInfo, LoopInfo, NodeKind, PauseReason, RunStatus};
 
 use crate::environment::OnLoop;
@@ -71,8 +71,9 @@ impl Policy for LoopGuard {
         }
         let (open, room) = {
             let mut runs = self.lock();
+            let share = runs.share();
             let run = runs.of(&call.run);
-            (call.started.and_then(|started| run.close(started)), run.kind(call.node.kind).history.room())
+            (call.started.and_then(|started| run.close(started)), run.kind(call.node.kind).history.room(share))
         };
         let node = Arc::clone(&call.node.id);
         let entry = match open {
@@ -113,8 +114,8 @@ impl LoopGuard {
             run.kind(call.node.kind).streak = None;
             return Verdict::Pass;
         };
-        // A retry, or a second look at the same stop, is no new start.
-        if !run.is_open(started) {
+        // A retry, a second look at the same stop and a further round of an exchange are no new starts.
+        if !run.is_open(started) && call.round == Round::New {
             let input = Print::of(call.input.as_ref());
             self.count(run.kind(call.node.kind), call, (started, input.clone()));
             run.open(Open::new(started, input));

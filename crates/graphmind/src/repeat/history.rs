@@ -40,9 +40,9 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Payload bytes that may still be kept.
-    pub(super) fn room(&self) -> usize {
-        KEPT_BYTES.saturating_sub(self.entries.iter().map(Entry::weight).sum())
+    /// How much of `share` bytes may still be kept.
+    pub(super) fn room(&self, share: usize) -> usize {
+        share.saturating_sub(self.entries.iter().map(Entry::weight).sum())
     }
 
     pub(super) fn push(&mut self, entry: Entry) {
@@ -184,9 +184,6 @@ fn count(number: usize) -> u64 {
 
 /// Completed calls remembered.
 const KEPT: usize = 64;
-
-/// Payload bytes remembered; of what is beyond, digests.
-const KEPT_BYTES: usize = 1 << 20;
 
 /// Equal laps, or equal failures, that make a loop.
 const LAPS: usize = 3;

@@ -53,6 +53,11 @@ impl Runs {
         state.used = self.clock;
         state
     }
+
+    /// Payload bytes each history may keep: all of them together stay within bounds, a single one need not be stingy.
+    pub(super) fn share(&self) -> usize {
+        (KEPT / self.runs.len().max(1)).min(KEPT / 4)
+    }
 }
 
 impl Run {
@@ -93,6 +98,9 @@ impl Open {
         Open { started, input, failure: None, tripped: false }
     }
 }
+
+/// Payload bytes kept for comparison, over all runs and about; of what is beyond, digests.
+const KEPT: usize = 32 << 20;
 
 /// Runs remembered at once.
 const RUNS: usize = 64;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use lockgate_gate::{Call, End, Node, Policy, Stop, Verdict};
+use lockgate_gate::{Call, End, Node, Policy, Round, Stop, Verdict};
 use lockgate_protocol::debug::{ErrorInfo, NodeKind, RunId, RunStatus};
 use lockgate_protocol::json::Raw;
 
@@ -138,6 +138,17 @@ fn l04_a_retry_is_no_new_start_and_is_not_held_again() {
     assert_eq!(stage.before(&third), "-");
     stage.end(&third, "ok 1");
     insta::assert_snapshot!(stage.play(&["t 1"]), @"repeat x4 0..30");
+}
+
+#[test]
+fn l04_a_further_round_of_an_exchange_is_no_new_start() {
+    let mut stage = Stage::new(options());
+    stage.play(&["t 1", "t 1"]);
+    let mut round = stage.call("run", "t", "1");
+    round.round = Round::Repeated;
+    assert_eq!(stage.before(&round), "-");
+    let third = stage.call("run", "t", "1");
+    assert_eq!(stage.before(&third), "repeat x3 0..30");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn guarded(url: &str, review: Duration) -> SessionConfig {
 const LONG: Duration = Duration::from_secs(60);
 
 async fn refused(call: tokio::task::JoinHandle<Result<lockgate_protocol::json::Raw, Stopped>>) -> String {
-    soon("the call", call).await.unwrap().unwrap_err().to_string()
+    soon("the call", call).await.expect("no panic").expect_err("a refusal").to_string()
 }
 
 #[tokio::test]

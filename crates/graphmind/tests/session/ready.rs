@@ -18,8 +18,8 @@ fn plain() -> Manner {
 
 /// A URL where nobody listens.
 async fn nowhere() -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("ws://{}/ingest", listener.local_addr().unwrap())
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    format!("ws://{}/ingest", listener.local_addr().expect("bound"))
 }
 
 #[tokio::test]

@@ -143,7 +143,7 @@ async fn u04_a_run_follows_into_a_task_that_takes_it_along_and_two_sessions_stay
 }
 
 #[tokio::test]
-async fn u05_u06_disabled_runs_what_it_is_given_and_nothing_else() {
+async fn u06_disabled_runs_what_it_is_given_and_nothing_else() {
     let hub = FakeHub::start(plain()).await;
     for (enabled, set) in [
         (Some(Enabled::No), None),

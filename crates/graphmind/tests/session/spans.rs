@@ -39,14 +39,13 @@ impl Stage {
         let work = self.app.session.run("trip", async {
             let span = Span { edit: Some(Edit::any()), ..Span::new(NodeKind::Tool, "flaky").input(raw(r#"{"x":21}"#)) };
             self.app
-                    .session
-                    .span(span, |input| {
-                        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-                        async move {
-                            if call < failures { Err(Trouble::Rates) } else { Ok(input.unwrap_or_else(Raw::null)) }
-                        }
-                    })
-                    .await
+                .session
+                .span(span, |input| {
+                    let fails = self.calls.fetch_add(1, Ordering::Relaxed) < failures;
+                    let result = if fails { Err(Trouble::Rates) } else { Ok(input.unwrap_or_else(Raw::null)) };
+                    async move { result }
+                })
+                .await
         });
         let viewer = async {
             for (n, (action, rest)) in resumes.iter().enumerate() {
@@ -259,7 +258,8 @@ async fn an_edit_is_checked_where_the_call_stands() {
     };
     let (result, ()) = soon("the call", async { tokio::join!(work, viewer) }).await;
     assert_eq!(result.unwrap().as_bytes(), br#"{"x":1}"#);
-    assert_eq!(*here.lock().unwrap(), Some(hub.nth("run.started", 1).await.run));
+    let run = hub.nth("run.started", 1).await.run;
+    assert_eq!(here.lock().unwrap().clone(), Some(run));
 }
 
 #[tokio::test]
