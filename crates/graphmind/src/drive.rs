@@ -223,12 +223,14 @@ impl Driver {
     }
 
     fn present(&self, presence: Presence) {
-        if presence.is_attached() {
-            self.shared.line.attach();
-        } else {
+        // Policies are told last of a hub that came and first of one that went: they never hold where the gate would not.
+        if !presence.is_attached() {
             self.shared.line.detach();
         }
         self.shared.gate.presence(presence);
+        if presence.is_attached() {
+            self.shared.line.attach();
+        }
         self.shared.presence.send_replace(presence);
     }
 

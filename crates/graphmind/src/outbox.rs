@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use crate::ring::{BufferLimits, Frame, Kept, Loss, Ring};
+use crate::ring::{BufferLimits, Frame, Kept, Loss, Ring, Seen};
 
 pub(crate) struct Outbox {
     pub(crate) ring: Ring,
@@ -58,7 +58,8 @@ impl Outbox {
         self.bytes = 0;
         for Waiting { frame, origin } in self.waiting.drain(..) {
             match origin {
-                Origin::Ring => self.ring.give_back(&frame.run, frame.seq),
+                Origin::Ring(Seen::No) => self.ring.give_back(&frame.run, frame.seq),
+                Origin::Ring(Seen::Yes) => {}
                 Origin::Once => self.ring.losses.note(&frame.run, 1, (frame.seq, frame.seq)),
                 Origin::Marker(loss) => self.ring.losses.put_back(loss),
             }
@@ -92,8 +93,8 @@ impl Outbox {
 
     fn take(&mut self) {
         while self.has_room() {
-            let Some(frame) = self.ring.take() else { return };
-            self.wait(frame, Origin::Ring);
+            let Some((frame, seen)) = self.ring.take() else { return };
+            self.wait(frame, Origin::Ring(seen));
         }
     }
 
@@ -114,7 +115,8 @@ struct Waiting {
 
 /// Where a waiting frame goes back to when it cannot leave.
 enum Origin {
-    Ring,
+    /// As it was before this attachment took it.
+    Ring(Seen),
     Once,
     Marker(Loss),
 }
@@ -129,7 +131,10 @@ const ROOM: usize = 4 << 20;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use lockgate_protocol::debug::RunId;
+    use proptest::prelude::*;
 
     use super::{Outbox, Pushed, ROOM};
     use crate::ring::{BufferLimits, Frame, Loss};
@@ -199,6 +204,57 @@ mod tests {
         outbox.push(frame(2, 11));
         outbox.detach();
         assert_eq!(outbox.ring.losses.total, 2, "it never left");
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Push(usize),
+        Attach,
+        Detach,
+        Pop(usize),
+    }
+
+    fn ops() -> impl Strategy<Value = Vec<Op>> {
+        let op = prop_oneof![
+            4 => (1..40_usize).prop_map(Op::Push),
+            1 => Just(Op::Attach),
+            1 => Just(Op::Detach),
+            2 => (1..6_usize).prop_map(Op::Pop),
+        ];
+        prop::collection::vec(op, 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn g05_every_frame_reaches_a_hub_or_is_counted_as_lost(ops in ops()) {
+            let mut outbox = Outbox::new(BufferLimits { frames: 4, bytes: 30 });
+            let (mut pushed, mut seen) = (0, BTreeSet::new());
+            let pop = |outbox: &mut Outbox, seen: &mut BTreeSet<u64>| {
+                let text = outbox.pop();
+                seen.extend(text.as_ref().and_then(|text| text.parse::<u64>().ok()));
+                text.is_some()
+            };
+            for op in ops.into_iter().chain([Op::Detach, Op::Attach]) {
+                match op {
+                    Op::Push(size) => {
+                        outbox.push(frame(pushed, size));
+                        pushed += 1;
+                    }
+                    Op::Attach => {
+                        outbox.detach();
+                        outbox.attach();
+                        outbox.fill(marker);
+                    }
+                    Op::Detach => outbox.detach(),
+                    Op::Pop(count) => (0..count).for_each(|_| {
+                        pop(&mut outbox, &mut seen);
+                    }),
+                }
+                prop_assert!(outbox.ring.len() <= 4);
+            }
+            while pop(&mut outbox, &mut seen) {}
+            prop_assert_eq!(pushed, u64::try_from(seen.len()).unwrap() + outbox.ring.losses.total);
+        }
     }
 
     #[test]

@@ -57,7 +57,11 @@ impl Press {
             self.out.extend_from_slice(cut.as_bytes());
         }
         self.out.push(b'}');
-        Frame { run, seq, text: text(&self.out) }
+        let text = text(&self.out);
+        if self.out.capacity() > KEPT {
+            self.out = Vec::new();
+        }
+        Frame { run, seq, text }
     }
 }
 
@@ -77,6 +81,9 @@ fn epoch_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
+
+/// A buffer that had to grow beyond this for one frame is not kept for the next.
+const KEPT: usize = 1 << 20;
 
 /// A payload this long fits whatever way its numbers are spelled.
 const SURELY_SMALL: usize = BUDGET / 8;

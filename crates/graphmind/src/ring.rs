@@ -82,12 +82,12 @@ impl Ring {
         Kept::Yes
     }
 
-    /// The oldest frame this attachment has not taken; from here on it counts as seen.
-    pub(crate) fn take(&mut self) -> Option<Frame> {
+    /// The oldest frame this attachment has not taken, and whether an earlier one had seen it; from here on it counts as
+    /// seen.
+    pub(crate) fn take(&mut self) -> Option<(Frame, Seen)> {
         let slot = self.slots.get_mut(self.taken)?;
-        slot.seen = Seen::Yes;
         self.taken += 1;
-        Some(slot.frame.clone())
+        Some((slot.frame.clone(), std::mem::replace(&mut slot.seen, Seen::Yes)))
     }
 
     /// A new attachment takes everything again, from the oldest on.
@@ -95,7 +95,7 @@ impl Ring {
         self.taken = 0;
     }
 
-    /// A frame that was taken never left: it is unseen again, or lost if it has been evicted meanwhile.
+    /// A frame that was taken for the first time never left: it is unseen again, or lost if it has been evicted meanwhile.
     pub(crate) fn give_back(&mut self, run: &RunId, seq: u64) {
         let place = self.slots.binary_search_by_key(&seq, |slot| slot.frame.seq);
         match place.ok().and_then(|index| self.slots.get_mut(index)) {
@@ -158,7 +158,8 @@ struct Slot {
 }
 
 /// Whether any hub has been given the frame; matters for counting losses only.
-enum Seen {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
     Yes,
     No,
 }

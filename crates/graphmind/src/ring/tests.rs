@@ -2,7 +2,7 @@
 
 use lockgate_protocol::debug::RunId;
 
-use super::{BufferLimits, Frame, Kept, Loss, Losses, Ring};
+use super::{BufferLimits, Frame, Kept, Loss, Losses, Ring, Seen};
 
 fn run(name: &str) -> RunId {
     RunId::new(name).unwrap()
@@ -48,7 +48,7 @@ fn g02_a_session_that_takes_each_frame_at_once_may_outrun_its_buffer() {
     let mut ring = ring(2, 1000);
     for seq in 0..100 {
         ring.push(frame("a", seq, 10));
-        assert_eq!(ring.take().unwrap().seq, seq);
+        assert_eq!(ring.take().unwrap().0.seq, seq);
     }
     insta::assert_snapshot!(state(&mut ring), @"kept [98, 99] 20 bytes, dropped 98, lost 0, rejected 0, losses []");
 }
@@ -62,7 +62,7 @@ fn g03_unseen_frames_that_go_under_leave_a_record_ending_just_before_the_replay(
     let loss = ring.losses.take().pop().unwrap();
     assert_eq!(loss, Loss { run: run("a"), count: 182, from: 15, to: 196 });
     assert_eq!(loss.count, loss.to - loss.from + 1);
-    assert_eq!(ring.take().unwrap().seq, loss.to + 1);
+    assert_eq!(ring.take().unwrap().0.seq, loss.to + 1);
 }
 
 #[test]
@@ -108,11 +108,11 @@ fn a_new_attachment_takes_everything_again_but_seen_stays_seen() {
     for seq in 0..3 {
         ring.push(frame("a", seq, 1));
     }
-    assert_eq!(ring.take().unwrap().seq, 0);
-    assert_eq!(ring.take().unwrap().seq, 1);
+    assert_eq!(ring.take(), Some((frame("a", 0, 1), Seen::No)));
+    assert_eq!(ring.take(), Some((frame("a", 1, 1), Seen::No)));
     ring.rewind();
-    let again: Vec<u64> = std::iter::from_fn(|| ring.take()).map(|frame| frame.seq).collect();
-    assert_eq!(again, [0, 1, 2]);
+    let again: Vec<_> = std::iter::from_fn(|| ring.take()).map(|(frame, seen)| (frame.seq, seen)).collect();
+    assert_eq!(again, [(0, Seen::Yes), (1, Seen::Yes), (2, Seen::No)]);
     ring.rewind();
     ring.push(frame("a", 3, 1));
     assert_eq!(ring.losses.total, 0, "frame 0 was seen by the attachment before");
