@@ -3,6 +3,7 @@
 pub mod error;
 pub mod sqlite;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lockgate_protocol::json::{ObjectWriter, Raw};
@@ -131,7 +132,7 @@ pub struct NewEvent {
     pub run: Arc<str>,
     pub seq: u64,
     pub ts: u64,
-    pub kind: Arc<str>,
+    pub kind: Cow<'static, str>,
     pub node: Option<Arc<str>>,
     /// Absent only in frames of types nobody here knows.
     pub payload: Option<Raw>,

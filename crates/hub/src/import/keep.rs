@@ -47,7 +47,7 @@ impl Imported {
             run: event.run.as_str().into(),
             seq: event.seq,
             ts: event.ts,
-            kind: event.kind.as_ref().into(),
+            kind: event.kind.clone(),
             node,
             payload: payload.map(|payload| shrink(Some(&event.kind), payload, BUDGET).or(payload).into_owned()),
             extra: None,

@@ -16,7 +16,7 @@ use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqlSafeStr as _};
+use sqlx::{ConnectOptions as _, Row as _, SqlSafeStr as _};
 use tokio::sync::Mutex;
 
 use self::arrivals::Arrivals;
@@ -117,16 +117,15 @@ impl Store {
         cut.map(drop).map_err(|error| self.sql(error))
     }
 
-    /// Empties the log and closes every connection.
+    /// Stops reading and empties the log; nothing should be written after that.
     ///
     /// # Errors
     /// When the last checkpoint fails; everything committed is still in the log then.
-    pub async fn close(self) -> Result<(), StoreError> {
+    pub async fn close(&self) -> Result<(), StoreError> {
         self.readers.close().await;
-        let Writer { mut connection, .. } = self.writer.into_inner();
-        let cut = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&mut connection).await;
-        let closed = connection.close().await;
-        cut.map(drop).and(closed).map_err(|error| StoreError::sql(&self.path, error))
+        let mut writer = self.writer.lock().await;
+        let cut = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&mut writer.connection).await;
+        cut.map(drop).map_err(|error| self.sql(error))
     }
 
     async fn pragma(&self, pragma: &'static str) -> Result<i64, StoreError> {

@@ -22,6 +22,15 @@ impl Store {
         row.and_then(|row| row.as_ref().map(run).transpose()).map_err(|error| self.sql(error))
     }
 
+    /// One run, and when its last event was.
+    pub async fn introduce(&self, id: &str) -> Result<Option<(Run, Option<u64>)>, StoreError> {
+        let Some(run) = self.run(id).await? else { return Ok(None) };
+        let sql = "SELECT CAST(ts AS INTEGER) FROM events WHERE run_id = ? ORDER BY ord DESC LIMIT 1";
+        let row = sqlx::query(sql).bind(id).fetch_optional(&self.readers).await;
+        let last = row.and_then(|row| row.map(|row| row.try_get(0)).transpose()).map_err(|error| self.sql(error))?;
+        Ok(Some((run, last.map(unsigned))))
+    }
+
     /// The newest runs, newest start first, in one query.
     pub async fn runs(&self, limit: usize) -> Result<Vec<Run>, StoreError> {
         let sql = concat!(run_columns!(), " ORDER BY started_at DESC, id DESC LIMIT ?");
@@ -65,6 +74,31 @@ impl Store {
         );
         let query = sqlx::query(sql).bind(run).bind(kind).bind(length(size.rows.saturating_add(1)));
         self.page(query, size).await
+    }
+
+    /// The newest event of one type in the range that is wanted. Tokens are never found here.
+    pub async fn latest_where(
+        &self,
+        run: &str,
+        kind: &str,
+        mut range: OrdRange,
+        wanted: impl Fn(&StoredEvent) -> bool,
+    ) -> Result<Option<StoredEvent>, StoreError> {
+        let sql = concat!(
+            event_columns!(),
+            " WHERE run_id = ? AND type = ? AND type <> 'node.token' AND ord > ? AND ord <= ? ORDER BY ord DESC LIMIT ?"
+        );
+        loop {
+            let query = sqlx::query(sql).bind(run).bind(kind).bind(signed(range.after)).bind(signed(range.up_to));
+            let page = self.page(query.bind(length(SEARCHED.rows + 1)), SEARCHED).await?;
+            let more = page.more;
+            let last = page.events.last().map_or(0, |event| event.ord);
+            let found = page.events.into_iter().find(&wanted);
+            if found.is_some() || !more {
+                return Ok(found);
+            }
+            range.up_to = last.saturating_sub(1);
+        }
     }
 
     /// How many events lie in the range.
@@ -152,3 +186,6 @@ fn signed(value: u64) -> i64 {
 fn length(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)
 }
+
+/// Looked through at once.
+const SEARCHED: PageSize = PageSize { rows: 200, bytes: 4 << 20 };

@@ -31,6 +31,19 @@ impl Store {
         now: f64,
         spared: &HashSet<Arc<str>>,
     ) -> Result<Vec<Arc<str>>, StoreError> {
+        let mut gone = self.old_runs(keep, now).await?;
+        gone.retain(|id| !spared.contains(id));
+        for id in &gone {
+            self.delete_run(id).await?;
+        }
+        Ok(gone)
+    }
+
+    /// What [`victims`] names.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn old_runs(&self, keep: Retention, now: f64) -> Result<Vec<Arc<str>>, StoreError> {
         let sql = "SELECT id, started_at, status FROM runs ORDER BY started_at DESC, id DESC";
         let rows = sqlx::query(sql).fetch_all(&self.readers).await.map_err(|error| self.sql(error))?;
         let mut ranks = Vec::with_capacity(rows.len());
@@ -41,12 +54,7 @@ impl Store {
             };
             ranks.push(rank().map_err(|error| self.sql(error))?);
         }
-        let mut gone = victims(ranks, keep, now);
-        gone.retain(|id| !spared.contains(id));
-        for id in &gone {
-            self.delete_run(id).await?;
-        }
-        Ok(gone)
+        Ok(victims(ranks, keep, now))
     }
 
     async fn change(&self, sql: &'static str, id: &str) -> Result<u64, StoreError> {

@@ -182,7 +182,7 @@ fn bind(row: &mut SqliteArguments, event: &NewEvent, ord: u64) -> Result<(), sql
     row.add(Arc::clone(&event.run))?;
     row.add(integer(event.seq))?;
     row.add(millis(event.ts))?;
-    row.add(Arc::clone(&event.kind))?;
+    row.add(&*event.kind)?;
     row.add(event.node.clone())?;
     row.add(event.payload.as_ref().map_or("", |payload| text(payload.as_bytes())))?;
     row.add(event.extra.as_ref().map(|extra| text(extra.as_bytes())))?;

@@ -1,0 +1,236 @@
+//! What programs bring: they attach, write to runs, leave (hub §4). A frame is judged here and waits to be stored; what it
+//! changes is for `settle`.
+
+use std::sync::Arc;
+
+use lockgate_protocol::debug::{Control, Hello};
+use tokio::sync::oneshot;
+
+use super::apps::{AckState, App};
+use super::records::{Introduction, Record};
+use super::{Clock, FromApp, State};
+use crate::claims::{Entry, Refusal, Stage, Standing};
+use crate::ingest::frame::{Incoming, Note, with_audit};
+use crate::outbox::{Closing, Outbox, PushError, Text};
+use crate::pauses::{AppId, Key};
+use crate::store::{NewRun, Status, Turn};
+
+/// A program introduces itself.
+#[derive(Debug)]
+pub(crate) struct Greeting {
+    pub(crate) hello: Hello,
+    /// Becomes its session token, if it has none yet.
+    pub(crate) fresh: String,
+    pub(crate) outbox: Arc<Outbox<Text>>,
+}
+
+/// An event, and what is known of its run when the actor may not know it.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub(crate) incoming: Box<Incoming>,
+    pub(crate) first: First,
+}
+
+/// Whether the connection had to ask the store for the run.
+#[derive(Debug)]
+pub(crate) enum First {
+    /// It is in memory.
+    No,
+    /// The store has no such run.
+    New,
+    Stored(Box<Introduction>),
+}
+
+impl State {
+    pub(super) fn take_in(&mut self, from: FromApp, clock: Clock) {
+        match from {
+            FromApp::Hello { app, greeting } => self.attach(app, *greeting, clock),
+            FromApp::Frames { app, arrivals } => {
+                for arrival in arrivals {
+                    self.arrive(app, arrival, clock);
+                }
+            }
+            FromApp::Gone { app } => self.detach(app, clock),
+        }
+    }
+
+    fn attach(&mut self, id: AppId, greeting: Greeting, clock: Clock) {
+        let Greeting { hello, fresh, outbox } = greeting;
+        let mut app = App::new(hello, fresh, outbox);
+        let state = AckState {
+            viewer: &format!("lockgate/{}", self.setup.version),
+            hub_capabilities: &self.setup.hub_capabilities,
+            matchers: self.setup.breakpoints.matchers().collect(),
+            mode: self.setup.breakpoints.mode(),
+            watched: self.watch.watched(),
+        };
+        if app.greet(&state, clock).is_err() {
+            return;
+        }
+        self.setup.claims.connect(&app.session.token);
+        let lacks = !app.can("conditions");
+        self.apps.insert(id, app);
+        if lacks {
+            self.broadcast_state();
+        }
+    }
+
+    fn detach(&mut self, id: AppId, clock: Clock) {
+        let Some(app) = self.apps.remove(&id) else { return };
+        self.setup.claims.disconnect(&app.session.token);
+        let answers = self.pauses.owner_gone(id);
+        self.answer(answers);
+        for run in &app.runs {
+            let number = self.number();
+            let Some(record) = self.records.get_mut(run).filter(|record| record.owner == Some(id)) else { continue };
+            record.owner = None;
+            if record.run.status == Status::Running {
+                let when = (clock.now + self.setup.grace, number);
+                record.abandon_at = Some(when);
+                self.timers.abandon(when, Arc::clone(run));
+            }
+            self.update(run);
+            self.forget_idle(run);
+        }
+        if !app.can("conditions") {
+            self.broadcast_state();
+        }
+    }
+
+    /// Judges one event: who may write, who owns, what must exist first. Then it waits to be stored.
+    fn arrive(&mut self, id: AppId, arrival: Arrival, clock: Clock) {
+        let Arrival { mut incoming, first } = arrival;
+        let Some(app) = self.apps.get(&id) else { return };
+        let run = Arc::clone(&incoming.event.run);
+        let record = self.records.get(&run).filter(|record| !record.is_awaited());
+        let known = match (record, &first) {
+            (Some(record), _) => Some((record.owner, record.run.status)),
+            (None, First::Stored(stored)) => Some((None, stored.run.status)),
+            (None, First::New) => None,
+            // It was in memory when the connection looked, and its claim has been evicted since.
+            (None, First::No) => return self.refused(id, &run, Refusal::Ended, clock),
+        };
+        let standing = Standing {
+            owned_by_another: known.and_then(|(owner, _)| owner).is_some_and(|owner| owner != id),
+            status: known.map(|(_, status)| status),
+        };
+        let (entry, evicted) = self.setup.claims.enter(&run, &app.session, standing);
+        if let Some(evicted) = evicted {
+            self.forget_idle(&evicted);
+        }
+        match entry {
+            Entry::Allowed | Entry::Claimed => {}
+            Entry::TakenOver => {
+                if let Some(swallowed) = self.throttle.pass("takeover", clock.now) {
+                    tracing::info!(run = %run.escape_debug(), swallowed, "another session goes on with the run");
+                }
+            }
+            Entry::Refused(refusal) => return self.refused(id, &run, refusal, clock),
+        }
+        self.own(id, &run, &incoming, first);
+        self.stamp(id, &run, &mut incoming);
+        self.pending.event(*incoming, id);
+    }
+
+    fn refused(&self, id: AppId, run: &str, refusal: Refusal, clock: Clock) {
+        if let Some(swallowed) = self.throttle.pass("refused", clock.now) {
+            let app = self.apps.get(&id).map(|app| &*app.name).unwrap_or_default();
+            let (run, app) = (run.escape_debug(), app.escape_debug());
+            tracing::warn!(%run, %app, reason = %refusal, swallowed, "a program may not write to this run");
+        }
+    }
+
+    /// The last entitled connection to write to a run owns it.
+    fn own(&mut self, id: AppId, run: &Arc<str>, incoming: &Incoming, first: First) {
+        let Some(app) = self.apps.get_mut(&id) else { return };
+        let new = || NewRun {
+            id: Arc::clone(run),
+            app: Arc::clone(&app.name),
+            started_at: incoming.event.ts,
+            source: app.source,
+        };
+        let unknown = self.records.get(run).is_none_or(Record::is_awaited);
+        if unknown {
+            let record = match first {
+                First::Stored(stored) => Record::stored(*stored),
+                First::New | First::No => Record::fresh(&new()),
+            };
+            self.records.begin(record);
+        }
+        let Some(record) = self.records.get_mut(run) else { return };
+        if !record.ensured {
+            record.ensured = true;
+            self.pending.run(new());
+        }
+        if record.owner == Some(id) {
+            return;
+        }
+        if let Some(before) = record.owner.replace(id)
+            && let Some(before) = self.apps.get_mut(&before)
+        {
+            before.runs.remove(run);
+        }
+        if let Some(when) = record.abandon_at.take() {
+            self.timers.keep(when);
+        }
+        if record.run.status == Status::Abandoned {
+            record.run.status = Status::Running;
+            record.run.finished_at = None;
+            self.pending.turn(Turn::Resumed { run: Arc::clone(run) });
+            self.setup.claims.turn(run, Stage::Running);
+        }
+        if let Some(app) = self.apps.get_mut(&id) {
+            app.runs.insert(Arc::clone(run));
+        }
+        self.update(run);
+    }
+
+    /// Writes down who is credited with a release, as far as that can be told.
+    fn stamp(&self, id: AppId, run: &Arc<str>, incoming: &mut Incoming) {
+        let Note::Resumed { pause, action, request, winner } = &mut incoming.note else { return };
+        let Some(app) = self.apps.get(&id) else { return };
+        let key = Key { run: Arc::clone(run), pause: Arc::clone(pause) };
+        *winner = self.pauses.winner(&key, action, request.as_deref(), app.echo);
+        if let (Some(winner), Some(payload)) = (winner, &incoming.event.payload) {
+            let stamped = with_audit(payload, winner.by.as_str(), winner.operator.as_deref());
+            incoming.event.payload = Some(stamped);
+        }
+    }
+
+    /// Nobody came back for the run.
+    pub(super) fn give_up(&mut self, run: &Arc<str>, clock: Clock) {
+        let Some(record) = self.records.get_mut(run) else { return };
+        record.abandon_at = None;
+        if record.owner.is_none() && record.run.status == Status::Running {
+            record.run.status = Status::Abandoned;
+            record.run.finished_at = Some(super::records::millis(record.last_ts.unwrap_or(clock.wall_ms)));
+            self.pending.turn(Turn::Abandoned { run: Arc::clone(run), now: clock.wall_ms });
+            self.setup.claims.turn(run, Stage::Abandoned);
+            self.polls.look();
+            self.update(run);
+        }
+        self.forget_idle(run);
+    }
+
+    /// Runs that were left running by an earlier hub.
+    pub(super) fn reconcile(&mut self, runs: Vec<Arc<str>>, reply: oneshot::Sender<()>, clock: Clock) {
+        for run in runs {
+            // A program that is back already, or within its grace, is none of these.
+            if self.records.get(&run).is_none_or(Record::is_awaited) {
+                self.orphans.insert(Arc::clone(&run));
+                self.polls.look();
+                self.pending.turn(Turn::Abandoned { run, now: clock.wall_ms });
+            }
+        }
+        self.reconciled.push(reply);
+    }
+
+    pub(super) fn tell_apps(&mut self, control: &Control, clock: Clock) {
+        for app in self.apps.values_mut() {
+            if app.tell(control, clock) == Err(PushError::Full) {
+                // It must not go on with breakpoints it was never told of; it comes back and hears them all.
+                app.outbox().close(Closing { code: 1013, reason: "not reading" });
+            }
+        }
+    }
+}

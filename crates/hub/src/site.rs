@@ -1,0 +1,98 @@
+//! What every connection of one hub shares: the way to the live state, the store, the rules of the house.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use lockgate_protocol::debug::Principal;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::credentials::Tokens;
+use crate::guard::AllowedOrigins;
+use crate::hub::Demo;
+use crate::live::{Command, Live};
+use crate::page::Page;
+use crate::pauses::House;
+use crate::store::sqlite::Store;
+use crate::store::{Liveness, Run};
+use crate::throttle::Throttle;
+
+pub(crate) struct Site {
+    pub(crate) live: Live,
+    pub(crate) store: Arc<Store>,
+    pub(crate) tokens: Tokens,
+    pub(crate) throttle: Throttle,
+    pub(crate) house: House,
+    pub(crate) allowed: AllowedOrigins,
+    pub(crate) port: u16,
+    pub(crate) version: Arc<str>,
+    pub(crate) hub_capabilities: Vec<String>,
+    pub(crate) ping: Duration,
+    pub(crate) page: Page,
+    pub(crate) demo: Option<Demo>,
+    /// The id of the demo run that is playing.
+    pub(crate) playing: Mutex<Option<String>>,
+    /// Every WebSocket holds one of these.
+    pub(crate) sockets: Arc<Semaphore>,
+    pub(crate) slots: Slots,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
+    /// Whether a viewer without a token was seen.
+    pub(crate) tokenless: AtomicBool,
+    pub(crate) next: AtomicU64,
+}
+
+/// Room for requests that wait.
+pub(crate) struct Slots {
+    all: Arc<Semaphore>,
+    tokenless: Arc<Semaphore>,
+}
+
+impl Site {
+    pub(crate) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The newest runs with what only the live state knows of them.
+    pub(crate) async fn runs(&self) -> Vec<(Run, Liveness)> {
+        let mut runs = match self.store.runs(MOST_RUNS).await {
+            Ok(rows) => rows.into_iter().map(|run| (run, Liveness::default())).collect(),
+            Err(error) => {
+                tracing::warn!(%error, "the runs could not be listed");
+                Vec::new()
+            }
+        };
+        let live = self.live.ask(Command::Overlay).await.unwrap_or_default();
+        let known: std::collections::HashSet<Arc<str>> = live.iter().map(|(run, _)| Arc::clone(&run.id)).collect();
+        runs.retain(|(run, _)| !known.contains(&run.id));
+        runs.extend(live);
+        runs.sort_by(|(one, _), (other, _)| {
+            other.started_at.total_cmp(&one.started_at).then_with(|| other.id.cmp(&one.id))
+        });
+        runs
+    }
+}
+
+impl Slots {
+    pub(crate) fn new() -> Slots {
+        Slots { all: Arc::new(Semaphore::new(WAITING)), tokenless: Arc::new(Semaphore::new(WAITING_TOKENLESS)) }
+    }
+
+    /// A place to wait; it is free again when dropped.
+    pub(crate) fn take(&self, who: Principal) -> Option<Vec<OwnedSemaphorePermit>> {
+        let free = |slots: &Arc<Semaphore>| Arc::clone(slots).try_acquire_owned().ok();
+        let mut taken = vec![free(&self.all)?];
+        if who == Principal::Anonymous {
+            taken.push(free(&self.tokenless)?);
+        }
+        Some(taken)
+    }
+}
+
+/// WebSockets at once; a further upgrade is refused.
+pub(crate) const MOST_SOCKETS: usize = 1_024;
+const MOST_RUNS: usize = 10_000;
+const WAITING: usize = 16;
+const WAITING_TOKENLESS: usize = 8;

@@ -1,0 +1,185 @@
+//! A WebSocket of ours: caps on frames, liveness by bytes, and an end with a reason (hub §3, §4).
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
+
+use crate::outbox::{Closing, Outbox, Weigh};
+
+pub(crate) type Socket = WebSocketStream<Metered>;
+pub(crate) type Sink = SplitSink<Socket, Message>;
+pub(crate) type Stream = SplitStream<Socket>;
+
+/// A connection that counts what comes in.
+#[derive(Debug)]
+pub(crate) struct Metered {
+    stream: TcpStream,
+    meter: Meter,
+}
+
+/// Bytes read so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meter(Arc<AtomicU64>);
+
+/// Why a socket ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The other side said goodbye.
+    Closed,
+    /// The connection broke, or nothing came over it for too long.
+    Gone,
+    /// We end it, and say why.
+    Ours(Closing),
+}
+
+impl Metered {
+    pub(crate) fn new(stream: TcpStream, meter: Meter) -> Metered {
+        Metered { stream, meter }
+    }
+}
+
+impl Meter {
+    fn read(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl End {
+    /// From what reading or writing ran into.
+    pub(crate) fn of(error: &Error) -> End {
+        let (code, reason) = match error {
+            Error::Capacity(CapacityError::MessageTooLong { .. }) => (1009, "frame too large"),
+            Error::Protocol(_) => (1002, "protocol error"),
+            Error::Utf8(_) => (1007, "not UTF-8"),
+            _ => return End::Gone,
+        };
+        End::Ours(Closing { code, reason })
+    }
+}
+
+/// Takes over an upgraded connection.
+pub(crate) async fn open(upgraded: Upgraded) -> io::Result<Socket> {
+    let parts = upgraded.downcast::<TokioIo<Metered>>().map_err(|_| io::Error::other("foreign connection"))?;
+    let config = WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER)
+        .write_buffer_size(WRITE_BUFFER)
+        .max_write_buffer_size(2 * LONGEST)
+        .max_message_size(Some(LONGEST))
+        .max_frame_size(Some(LONGEST));
+    let (io, read) = (parts.io.into_inner(), parts.read_buf.to_vec());
+    Ok(WebSocketStream::from_partially_read(io, read, Role::Server, Some(config)).await)
+}
+
+/// Pings now and then; ends when nothing at all has come in since the last ping. Pongs prove no more than any other byte,
+/// and wait behind whatever the other side is busy sending.
+pub(crate) async fn stay_alive<T: Weigh>(meter: &Meter, every: Duration, outbox: &Outbox<T>) -> End {
+    let mut seen = None;
+    loop {
+        tokio::time::sleep(every).await;
+        let read = meter.read();
+        if seen.replace(read) == Some(read) {
+            return End::Gone;
+        }
+        outbox.ping();
+    }
+}
+
+/// Ends a socket. The reason is only heard if the other side can finish sending: what still comes is read and dropped, for a
+/// while.
+pub(crate) async fn finish(sink: Sink, stream: Stream, end: End) {
+    let Ok(mut socket) = sink.reunite(stream) else { return };
+    match end {
+        End::Gone => {}
+        End::Closed => drop(timeout(GOODBYE, socket.flush()).await),
+        End::Ours(Closing { code, reason }) => {
+            let frame = CloseFrame { code: code.into(), reason: reason.into() };
+            if matches!(timeout(GOODBYE, socket.send(Message::Close(Some(frame)))).await, Ok(Ok(()))) {
+                let patience = if code == GOING_AWAY { GOODBYE } else { DRAIN };
+                drop(timeout(patience, drain(socket.get_mut())).await);
+            }
+        }
+    }
+}
+
+async fn drain(io: &mut Metered) -> io::Result<()> {
+    let mut scrap = vec![0; 16 << 10];
+    while io.read(&mut scrap).await? > 0 {}
+    io.shutdown().await
+}
+
+/// Feeds frames and lets them go out together.
+pub(crate) async fn write_all(sink: &mut Sink, messages: impl IntoIterator<Item = Message>) -> Result<(), Error> {
+    for message in messages {
+        sink.feed(message).await?;
+    }
+    sink.flush().await
+}
+
+/// The next message.
+pub(crate) async fn next(stream: &mut Stream) -> Result<Message, End> {
+    match stream.next().await {
+        Some(Ok(Message::Close(_))) | None => Err(End::Closed),
+        Some(Ok(message)) => Ok(message),
+        Some(Err(error)) => Err(End::of(&error)),
+    }
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        let bytes = buf.filled().len() - before;
+        self.meter.0.fetch_add(u64::try_from(bytes).unwrap_or(0), Ordering::Relaxed);
+        read
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Longest frame, and longest message of several, either way.
+pub(crate) const LONGEST: usize = 16 << 20;
+const READ_BUFFER: usize = 16 << 10;
+const WRITE_BUFFER: usize = 16 << 10;
+/// The hub stops.
+pub(crate) const GOING_AWAY: u16 = 1001;
+const GOODBYE: Duration = Duration::from_millis(500);
+const DRAIN: Duration = Duration::from_secs(2);

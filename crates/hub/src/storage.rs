@@ -1,0 +1,170 @@
+//! Between the live actor and the store: events gather into batches, one batch is written at a time, and a store that fails
+//! stops nobody.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+use crate::ingest::frame::{Incoming, Note};
+use crate::pauses::AppId;
+use crate::store::error::StoreError;
+use crate::store::sqlite::Store;
+use crate::store::{Batch, Committed, NewEvent, NewRun, Turn};
+
+/// What waits to be written, and what is being written.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    runs: Vec<NewRun>,
+    events: VecDeque<(NewEvent, From)>,
+    turns: Vec<Turn>,
+    bytes: usize,
+    in_flight: Option<Vec<From>>,
+    flushed: Instant,
+    /// Holds one batch; another is only sent when its answer is here.
+    writer: mpsc::Sender<Batch>,
+}
+
+/// Where an event came from and what it means.
+#[derive(Debug)]
+pub(crate) struct From {
+    pub(crate) app: AppId,
+    pub(crate) note: Note,
+}
+
+/// A batch that was written, or not.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) batch: Batch,
+    pub(crate) committed: Committed,
+    /// Why nothing of it is on disk.
+    pub(crate) failure: Option<Arc<StoreError>>,
+}
+
+impl Pending {
+    pub(crate) fn new(writer: mpsc::Sender<Batch>) -> Pending {
+        Pending {
+            runs: Vec::new(),
+            events: VecDeque::new(),
+            turns: Vec::new(),
+            bytes: 0,
+            in_flight: None,
+            flushed: Instant::now(),
+            writer,
+        }
+    }
+
+    /// Whether more may be taken in; otherwise programs wait at their sockets.
+    pub(crate) fn has_room(&self) -> bool {
+        self.events.len() < MOST && self.bytes < MOST_BYTES
+    }
+
+    pub(crate) fn run(&mut self, run: NewRun) {
+        self.runs.push(run);
+    }
+
+    pub(crate) fn event(&mut self, incoming: Incoming, app: AppId) {
+        let Incoming { event, note } = incoming;
+        self.bytes += weight(&event);
+        self.events.push_back((event, From { app, note }));
+    }
+
+    pub(crate) fn turn(&mut self, turn: Turn) {
+        self.turns.push(turn);
+    }
+
+    pub(crate) fn in_flight(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.runs.is_empty() && self.turns.is_empty()
+    }
+
+    /// When the next batch should leave: at once after a quiet moment, else a little later, so that it is worth a transaction.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        (!self.is_empty() && self.in_flight.is_none()).then(|| self.flushed + LINGER)
+    }
+
+    pub(crate) fn flush(&mut self, now: Instant) {
+        if self.next_deadline().is_some_and(|deadline| deadline <= now) || self.events.len() >= BATCH {
+            self.hurry();
+            self.flushed = now;
+        }
+    }
+
+    /// Sends what there is, if nothing is under way; whether it did.
+    pub(crate) fn hurry(&mut self) -> bool {
+        if self.is_empty() || self.in_flight.is_some() {
+            return false;
+        }
+        let count = self.events.len().min(BATCH);
+        let (events, origins): (Vec<_>, Vec<_>) = self.events.drain(..count).unzip();
+        self.bytes -= events.iter().map(weight).sum::<usize>();
+        let (runs, turns) = (std::mem::take(&mut self.runs), std::mem::take(&mut self.turns));
+        // There is room: the last batch was answered. A writer that is gone means that the hub has stopped.
+        let sent = self.writer.try_send(Batch { runs, events, turns }).is_ok();
+        self.in_flight = sent.then_some(origins);
+        sent
+    }
+
+    /// The batch under way is done; answers where its events came from.
+    pub(crate) fn landed(&mut self) -> Vec<From> {
+        self.in_flight.take().unwrap_or_default()
+    }
+}
+
+/// Writes one batch after the other until the actor is gone.
+pub(crate) async fn write(
+    store: Arc<Store>,
+    mut batches: mpsc::Receiver<Batch>,
+    done: mpsc::Sender<Done>,
+    due: Arc<Notify>,
+) {
+    let mut failed: Option<(Instant, Arc<StoreError>)> = None;
+    while let Some(batch) = batches.recv().await {
+        let attempt = match &failed {
+            // It failed a moment ago: do not let everybody wait for it to fail again.
+            Some((at, error)) if at.elapsed() < AGAIN => Err(Arc::clone(error)),
+            _ => {
+                let attempt = store.commit(&batch).await.map_err(Arc::new);
+                failed = attempt.as_ref().err().map(|error| (Instant::now(), Arc::clone(error)));
+                attempt
+            }
+        };
+        let answer = match attempt {
+            Ok(committed) => Done { batch, committed, failure: None },
+            Err(error) => Done { committed: store.number(&batch).await, batch, failure: Some(error) },
+        };
+        if store.checkpoint_due() {
+            due.notify_one();
+        }
+        if done.send(answer).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Carries the log over whenever enough was written.
+pub(crate) async fn checkpoint(store: Arc<Store>, due: Arc<Notify>) {
+    loop {
+        due.notified().await;
+        if let Err(error) = store.checkpoint().await {
+            tracing::debug!(%error, "checkpoint put off");
+        }
+        tokio::time::sleep(BETWEEN_CHECKPOINTS).await;
+    }
+}
+
+fn weight(event: &NewEvent) -> usize {
+    256 + event.payload.as_ref().map_or(0, lockgate_protocol::json::Raw::len)
+}
+
+const BATCH: usize = 512;
+const MOST: usize = 2 * BATCH;
+const MOST_BYTES: usize = 8 << 20;
+const LINGER: Duration = Duration::from_millis(2);
+const AGAIN: Duration = Duration::from_secs(2);
+const BETWEEN_CHECKPOINTS: Duration = Duration::from_millis(500);

@@ -1,0 +1,7 @@
+//! Programs under debug: handshake, storing, ownership, abandonment (hub §4).
+
+mod abuse;
+mod claims;
+mod handshake;
+mod orphans;
+mod storing;
