@@ -85,7 +85,10 @@ fn script(port: u16, home: &Path, say: &mpsc::Sender<Scene>) -> Result<()> {
     let booked = host.call("book_trip", &trip)?;
     said(format!("The host was given: {}", text(&booked)))?;
     if host.heartbeats > 0 {
-        said(format!("While it waited, {} progress messages kept it from giving up.", host.heartbeats))?;
+        said(format!(
+            "While it waited, the proxy sent it progress ({}), so that it did not give up.",
+            host.heartbeats
+        ))?;
     }
     host.finish()
 }

@@ -44,7 +44,14 @@ pub(crate) fn e2e(flags: &Flags) -> Result<()> {
     let mut runner = runner();
     peers::e2e(&mut runner.command)?;
     build()?;
-    runner.command.args(["--package", E2E]).args(&flags.rest);
+    runner.command.args(["--package", E2E]);
+    if runner.runs_doc_tests {
+        runner.command.args(&flags.rest);
+    } else if !flags.rest.is_empty() {
+        // a word names a test, or the file it is in
+        let named: Vec<String> = flags.rest.iter().map(|word| format!("test({word}) + binary(~{word})")).collect();
+        runner.command.args(["--filterset", &named.join(" + ")]);
+    }
     sh::run("end-to-end tests", &mut runner.command)
 }
 

@@ -9,6 +9,9 @@ import threading
 
 import graphmind as gm
 
+# before the first tool: a tool belongs to the instance there was when it was made
+gm.configure(app="e2e-python")
+
 tries: dict[str, int] = {}
 said = threading.Lock()
 
@@ -56,8 +59,6 @@ def answer(asked: dict) -> object:
     raise ValueError(f"does not know: {asked['do']}")
 
 
-gm.configure(app="e2e-python")
-gm.instance().ready(timeout=0.01)
 say({"id": 0, "result": {"sdk": gm.__version__}})
 open_calls = []
 for line in sys.stdin:

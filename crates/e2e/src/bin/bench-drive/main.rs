@@ -56,7 +56,7 @@ impl Plan {
 
     fn call(&self, id: usize) -> String {
         let text = "x".repeat(self.bytes);
-        let params = format!(r#"{{"name":"echo","arguments":{{"text":"{text}"}}}}"#);
+        let params = format!(r#"{{"name":"echo","arguments":{{"text":"{text}","n":{id}}}}}"#);
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
     }
 }
