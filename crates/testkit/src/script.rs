@@ -61,8 +61,10 @@ pub fn main(args: impl Iterator<Item = String>) {
     } else {
         script.serve();
     }
-    while script.ignore_eof == Flag::On {
-        thread::sleep(Duration::from_secs(3_600));
+    if script.ignore_eof == Flag::On {
+        loop {
+            thread::sleep(Duration::from_secs(3_600));
+        }
     }
 }
 
@@ -97,14 +99,7 @@ impl Script {
         }
         let mut pids = id().to_string();
         if self.child == Flag::On {
-            let program = env::current_exe().expect("our own path");
-            // The test's program may need a first word to get here again.
-            let words: Vec<String> = env::args().skip(1).take_while(|arg| !arg.starts_with("--")).collect();
-            let mut child = Command::new(program);
-            child.args(words).args(["--mute", "--ignore-eof", "--ignore-term"]);
-            child.stdin(Stdio::null()).stdout(Stdio::inherit()).stderr(Stdio::null());
-            let child = child.spawn().expect("a child of its own");
-            pids += &format!(" {}", child.id());
+            pids += &format!(" {}", leave_child());
         }
         if let Some(path) = &self.pids {
             let aside = format!("{path}.new");
@@ -123,20 +118,33 @@ impl Script {
                 exit(*code);
             }
             if self.mute == Flag::Off {
-                let text = "x".repeat(self.size);
-                let result = Raw::object(|out| {
-                    out.objects("content", [text], |out, text| {
-                        out.str("type", "text").str("text", &text);
-                    });
-                    out.str("method", &method);
-                });
-                say(&rpc::answer_result(&id, &result));
+                self.answer(&id, &method);
             }
             if let Some((_, code)) = self.die_after.as_ref().filter(|(at, _)| *at == method) {
                 exit(*code);
             }
         }
     }
+
+    fn answer(&self, id: &Id, method: &str) {
+        let block = Raw::object(|out| {
+            out.str("type", "text").str("text", &"x".repeat(self.size));
+        });
+        let result = Raw::object(|out| {
+            out.array("content", [block], |out, block| out.extend_from_slice(block.as_bytes())).str("method", method);
+        });
+        say(&rpc::answer_result(id, &result));
+    }
+}
+
+/// Starts a child that nobody waits for and that never ends by itself.
+fn leave_child() -> u32 {
+    // The test's program may need a first word to get here again.
+    let words = env::args().skip(1).take_while(|arg| !arg.starts_with("--"));
+    let mut child = Command::new(env::current_exe().expect("our own path"));
+    child.args(words).args(["--mute", "--ignore-eof", "--ignore-term"]);
+    child.stdin(Stdio::null()).stdout(Stdio::inherit()).stderr(Stdio::null());
+    child.spawn().expect("a child of its own").id()
 }
 
 /// Every byte back as it came.

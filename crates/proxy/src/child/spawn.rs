@@ -1,0 +1,168 @@
+//! Starting the server. What can be known to be impossible is found out before anything is started, so that it can be said.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::{ChildStdin, ChildStdout, Command};
+
+use super::process::{self, Process, Streams};
+
+/// What is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Spec<'a> {
+    pub(crate) program: &'a OsStr,
+    pub(crate) args: &'a [OsString],
+    pub(crate) shim: Option<&'a Shim>,
+    pub(crate) stderr: ChildStderr,
+}
+
+/// A program that ties a command's life to ours and then becomes it: started as `program args… --parent PID -- command…`.
+///
+/// It has to end with 127 when the command cannot be started.
+#[derive(Debug, Clone)]
+pub struct Shim {
+    /// Usually ourselves.
+    pub program: PathBuf,
+    /// What comes before `--parent`.
+    pub args: Vec<OsString>,
+}
+
+/// Where the server's stderr goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildStderr {
+    /// Through us to ours; its end is quoted when the server fails.
+    Mirrored,
+    /// Straight to ours, unseen.
+    Inherited,
+}
+
+/// A process that runs.
+pub(crate) struct Started {
+    pub(crate) child: Process,
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) stderr: Option<tokio::process::ChildStderr>,
+}
+
+/// Why a command could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("start the server: {program}: {why}")]
+pub(crate) struct SpawnError {
+    program: String,
+    why: Why,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error("no such command")]
+    NotFound,
+    #[error("not executable")]
+    NotExecutable,
+    #[error("{0}")]
+    Other(io::Error),
+}
+
+impl SpawnError {
+    /// What to do about it.
+    pub(crate) fn hint(&self) -> &'static str {
+        match &self.why {
+            Why::NotFound => "check the spelling and PATH; a host may start us with another PATH than your shell has",
+            Why::NotExecutable => "make it executable, or put its interpreter before it",
+            Why::Other(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                "on Windows start .cmd and .bat files through cmd /c"
+            }
+            Why::Other(_) => "try the same command in a shell",
+        }
+    }
+}
+
+pub(crate) fn spawn(spec: &Spec<'_>) -> Result<Started, SpawnError> {
+    let failed = |why| SpawnError { program: spec.program.to_string_lossy().into_owned(), why };
+    let mut command = command(spec).map_err(failed)?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(match spec.stderr {
+        ChildStderr::Mirrored => Stdio::piped(),
+        ChildStderr::Inherited => Stdio::inherit(),
+    });
+    // Only the last resort: whoever runs us to the end ends the whole group.
+    command.kill_on_drop(true);
+    let mut child = process::start(command).map_err(|error| {
+        failed(match error.kind() {
+            io::ErrorKind::NotFound => Why::NotFound,
+            io::ErrorKind::PermissionDenied => Why::NotExecutable,
+            _ => Why::Other(error),
+        })
+    })?;
+    let Streams { stdin, stdout, stderr } = process::streams(&mut child);
+    let both = stdin.zip(stdout);
+    let (stdin, stdout) = both.ok_or_else(|| failed(Why::Other(io::ErrorKind::BrokenPipe.into())))?;
+    Ok(Started { child, stdin, stdout, stderr })
+}
+
+fn command(spec: &Spec<'_>) -> Result<Command, Why> {
+    let Some(shim) = spec.shim else {
+        let mut command = Command::new(spec.program);
+        command.args(spec.args);
+        return Ok(command);
+    };
+    find(spec.program)?;
+    let mut command = Command::new(&shim.program);
+    command.args(&shim.args).arg("--parent").arg(std::process::id().to_string()).arg("--");
+    command.arg(spec.program).args(spec.args);
+    Ok(command)
+}
+
+/// Whether a command can be started at all, as far as its name tells.
+fn find(program: &OsStr) -> Result<(), Why> {
+    let path = Path::new(program);
+    if path.components().count() > 1 || path.is_absolute() {
+        return startable(path);
+    }
+    let searched = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = Err(Why::NotFound);
+    for folder in std::env::split_paths(&searched) {
+        match startable(&folder.join(path)) {
+            Ok(()) => return Ok(()),
+            Err(Why::NotFound) => {}
+            Err(why) => found = Err(why),
+        }
+    }
+    found
+}
+
+fn startable(path: &Path) -> Result<(), Why> {
+    let about = std::fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => Why::NotExecutable,
+        _ => Why::NotFound,
+    })?;
+    if !about.is_file() {
+        return Err(Why::NotExecutable);
+    }
+    #[cfg(unix)]
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).map_err(|_| Why::NotExecutable)?;
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(program: &str, expected: &str) {
+        let found = find(OsStr::new(program)).map_or_else(|why| why.to_string(), |()| "fine".to_owned());
+        assert_eq!(found, expected, "{program}");
+    }
+
+    #[test]
+    fn commands_are_looked_for_where_a_shell_would() {
+        check("sh", "fine");
+        check("/bin/sh", "fine");
+        check("no-such-command-anywhere", "no such command");
+        check("/no/such/file", "no such command");
+        check("/", "not executable");
+        check("/etc/passwd", "not executable");
+        check("./no-such", "no such command");
+    }
+}

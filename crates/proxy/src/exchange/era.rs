@@ -1,0 +1,85 @@
+//! Which era a frame belongs to, read off the frames and never probed (mcp E1-E3, hub N01).
+
+use lockgate_protocol::mcp::{Era, Meta, method};
+
+/// What a connection has shown so far.
+#[derive(Debug, Default)]
+pub(crate) struct Eras {
+    handshake: bool,
+    stateless: bool,
+}
+
+impl Eras {
+    /// The era of a request, which may open it for the connection.
+    pub(crate) fn of_request(&mut self, method: &str, meta: &Meta<'_>) -> Era {
+        let era = match method {
+            method::INITIALIZE => Era::Handshake,
+            method::DISCOVER => Era::Stateless,
+            _ => meta.era().unwrap_or(self.connection()),
+        };
+        match era {
+            Era::Handshake => self.handshake |= method == method::INITIALIZE,
+            // A probe settles nothing: its asker may yet fall back.
+            Era::Stateless => self.stateless |= method != method::DISCOVER,
+        }
+        era
+    }
+
+    /// The era of a notification.
+    pub(crate) fn of_notification(&self, meta: &Meta<'_>) -> Era {
+        if meta.subscription.is_some() { Era::Stateless } else { meta.era().unwrap_or(self.connection()) }
+    }
+
+    /// The era of whatever does not say.
+    pub(crate) fn connection(&self) -> Era {
+        if self.is_stateless() { Era::Stateless } else { Era::Handshake }
+    }
+
+    /// Whether no other era can be on this pipe: then servers send no requests and clients no answers (hub N09).
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.stateless && !self.handshake
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lockgate_protocol::json::Raw;
+
+    #[track_caller]
+    fn check(requests: &[(&str, &str)], expected: &[Era], after: Era) {
+        let mut eras = Eras::default();
+        let found: Vec<Era> = requests
+            .iter()
+            .map(|(method, meta)| {
+                let raw = Raw::parse((*meta).to_owned()).expect("a JSON text");
+                eras.of_request(method, &Meta::read(raw.view()))
+            })
+            .collect();
+        assert_eq!((&found[..], eras.connection()), (expected, after), "{requests:?}");
+    }
+
+    const STATELESS: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+
+    #[test]
+    fn requests_say_their_era_and_the_rest_follows_the_connection() {
+        use Era::{Handshake, Stateless};
+        check(&[("initialize", "{}"), ("ping", "{}")], &[Handshake, Handshake], Handshake);
+        check(&[("initialize", STATELESS)], &[Handshake], Handshake);
+        check(&[("tools/call", STATELESS), ("tools/call", "{}")], &[Stateless, Stateless], Stateless);
+        check(&[("server/discover", "{}"), ("initialize", "{}")], &[Stateless, Handshake], Handshake);
+        check(&[("server/discover", "{}"), ("tools/list", "{}")], &[Stateless, Handshake], Handshake);
+    }
+
+    #[test]
+    fn both_eras_may_share_a_pipe() {
+        use Era::{Handshake, Stateless};
+        let mixed = [("initialize", "{}"), ("tools/call", STATELESS), ("tools/call", "{}")];
+        check(&mixed, &[Handshake, Stateless, Handshake], Handshake);
+        check(
+            &[("tools/call", STATELESS), ("initialize", "{}"), ("ping", "{}")],
+            &[Stateless, Handshake, Handshake],
+            Handshake,
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! What is no message, answers nothing, or may not pass: noise, unread lines, unmatched answers, refused frames. And the end,
+//! where all of it is counted.
+
+use bytes::Bytes;
+use lockgate_protocol::json::Place;
+use lockgate_protocol::rpc::{Content, ErrorObject, Frame, Id, Message, Spoken, answer_error};
+
+use super::Exchange;
+use super::action::{Action, Say};
+use crate::answer::{self, Denial};
+use crate::relay::Heard;
+use crate::rules::{Duplicates, Trouble};
+use crate::side::Side;
+use crate::story::{Exec, Remark, SessionEnd, error_info};
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Lines of the server that are no messages.
+    noise: u64,
+    /// Lines of the client that are no messages.
+    unparsable: u64,
+    /// Answers to nothing.
+    unmatched: u64,
+    /// Answers to what was answered or given up before.
+    late: u64,
+    /// Lines that were too deep or too long to be read.
+    unread: u64,
+    /// Remarks that became nodes.
+    remarked: u64,
+}
+
+impl Exchange {
+    /// A line that is no message goes on all the same; a server's is shown.
+    pub(super) fn stray(&mut self, from: Side, line: Bytes) {
+        match from {
+            Side::Client => self.tally.unparsable += 1,
+            Side::Server => {
+                self.tally.noise += 1;
+                self.out.push(Action::Say(Say::Noise(line.clone())));
+                if self.tally.noise <= SHOWN {
+                    let text = String::from_utf8_lossy(line.trim_ascii_end());
+                    let text: String = text.chars().take(QUOTED).collect();
+                    let node = self.mapping.method("stdout-noise");
+                    let error = error_info("StdoutNoise", "the server wrote something that is no message to stdout");
+                    let era = self.eras.connection();
+                    self.story.remark(node, Remark { from, era, text: Some(&text), error }, self.now.at, &mut self.out);
+                }
+            }
+        }
+        self.out.push(Action::Send { to: from.other(), bytes: line });
+    }
+
+    /// A line too deep or too long to be read.
+    pub(super) fn unread(&mut self, from: Side, line: Bytes) {
+        self.tally.unread += 1;
+        match self.rules.trouble {
+            Trouble::Pass => {
+                if self.tally.unread == 1 {
+                    self.out.push(Action::Say(Say::Unread(from)));
+                }
+                self.out.push(Action::Send { to: from.other(), bytes: line });
+            }
+            Trouble::Refuse => self.overflow("a frame is too deep to be judged"),
+        }
+    }
+
+    /// The session ends rather than let something through unjudged.
+    pub(super) fn overflow(&mut self, why: &'static str) {
+        self.story.session_error(error_info("GuardOverflow", why), &mut self.out);
+        self.out.push(Action::Stop(why));
+    }
+
+    /// An answer without a question goes on; servers and clients are told apart by what their era allows.
+    pub(super) fn unmatched(&mut self, from: Side, id: Option<&Id>) {
+        if id.is_some_and(|id| self.cancels.was_closed(from.other(), id)) {
+            self.tally.late += 1;
+            return;
+        }
+        self.tally.unmatched += 1;
+        if from == Side::Client && self.eras.is_stateless() && self.tally.remarked < SHOWN {
+            self.tally.remarked += 1;
+            let node = self.mapping.method("response");
+            let error = error_info("EraViolation", "a client sends no answers in the stateless era");
+            let era = self.eras.connection();
+            self.story.remark(node, Remark { from, era, text: None, error }, self.now.at, &mut self.out);
+        }
+    }
+
+    /// Whether a frame may not pass: its sender, or whoever waits for it, is told why.
+    pub(super) fn refuses(&mut self, from: Side, frame: &Frame) -> bool {
+        let duplicate = frame.duplicates.first().filter(|_| self.rules.duplicates == Duplicates::Refuse);
+        let denial = match (duplicate, &frame.content) {
+            (Some(place), _) => Denial::Duplicate(place),
+            (None, Content::Batch { .. }) if self.rules.trouble == Trouble::Refuse => Denial::Batch,
+            (None, _) => return false,
+        };
+        let spoken: &[Spoken] = match &frame.content {
+            Content::Single(spoken) => std::slice::from_ref(spoken),
+            Content::Batch { elements, .. } => elements,
+        };
+        let era = self.eras.connection();
+        let error = answer::error(&denial, era);
+        self.out.push(Action::Say(Say::Refused(from, error.message.clone())));
+        for each in spoken {
+            match &each.message {
+                Message::Request(request) => {
+                    let id = Some(&request.id).filter(|_| !repeats_id(duplicate));
+                    self.send(from, answer_error(id, &error));
+                }
+                Message::Response(response) => self.refuse_answer(from, response.id.as_ref(), &error),
+                Message::Notification(_) | Message::Other => {}
+            }
+        }
+        true
+    }
+
+    /// An answer may not pass: whoever waits for it gets an error in its place.
+    fn refuse_answer(&mut self, from: Side, id: Option<&Id>, error: &ErrorObject) {
+        let Some(open) = id.and_then(|id| self.close(from.other(), id)) else { return };
+        self.groups.closed(open.group);
+        self.send(from.other(), answer_error(Some(&open.id), error));
+        self.fail(open.exec, error_info(format!("Refused({})", error.code), error.message.clone()));
+    }
+
+    /// Both streams are over: what is still open ends, then the session.
+    pub(super) fn end(&mut self, mut end: SessionEnd) {
+        let mut left: Vec<Exec> = Vec::new();
+        for side in Side::BOTH {
+            left.extend(self.asked[side].drain().into_iter().map(|(_, open)| open.exec));
+            left.extend(self.standing[side].take().into_iter().flat_map(|work| work.standing.into_execs()));
+        }
+        left.extend(self.tasks.drain().into_iter().map(|open| open.exec));
+        for round in self.rounds.drain() {
+            left.extend(round.children.into_iter().map(|child| child.exec));
+            left.push(round.open.exec);
+        }
+        let unanswered = left.len();
+        for exec in left {
+            self.fail(exec, error_info("McpServerExited", "the server ended without an answer"));
+        }
+        if let Some(error) = &end.error {
+            self.story.session_error(error.clone(), &mut self.out);
+        }
+        end.noise = self.tally.noise;
+        self.story.end(&end, self.now.at, &mut self.out);
+        if let Some(summary) = self.tally.summary(unanswered) {
+            self.out.push(Action::Say(Say::Summary(summary)));
+        }
+    }
+
+    /// Whether the server said anything that is a message.
+    pub(crate) fn heard(&self) -> Heard {
+        self.heard
+    }
+
+    /// Requests of the client that have no answer.
+    pub(crate) fn unanswered(&self) -> usize {
+        self.asked.client.len()
+    }
+}
+
+impl Tally {
+    fn summary(&self, unanswered: usize) -> Option<String> {
+        let unanswered = u64::try_from(unanswered).unwrap_or(u64::MAX);
+        let counts = [
+            (unanswered, "unanswered request", "unanswered requests"),
+            (self.unmatched, "answer without a request", "answers without a request"),
+            (self.late, "late answer", "late answers"),
+            (self.noise, "line of stdout noise", "lines of stdout noise"),
+            (self.unparsable, "unparsable line from the client", "unparsable lines from the client"),
+            (self.unread, "line too deep to read", "lines too deep to read"),
+        ];
+        let parts: Vec<String> = counts
+            .into_iter()
+            .filter(|(count, _, _)| *count > 0)
+            .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// Whether two readers would not even agree on the id.
+fn repeats_id(duplicate: Option<&Place>) -> bool {
+    duplicate.is_some_and(|place| place.pointer.ends_with("/id"))
+}
+
+/// Lines of noise, and remarks, that become nodes.
+const SHOWN: u64 = 25;
+/// Characters of a line of noise that are recorded.
+const QUOTED: usize = 2_000;

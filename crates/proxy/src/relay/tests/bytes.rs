@@ -1,0 +1,188 @@
+//! Nothing that nobody asked about is changed: every line arrives as it left, whatever it is.
+
+use super::stage::{CALL, RESULT, Shape, Stage};
+use crate::relay::State;
+use crate::rules::FrameCap;
+use crate::side::Side;
+
+/// Bytes that must come out as they went in, from either side.
+const HOSTILE: &[&[u8]] = &[
+    b"{\"jsonrpc\": \"2.0\",\"id\":1 ,\"method\":\"ping\"}\n",
+    b"{\"id\":\"1\",\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"arguments\":{\"x\":1.50,\"y\":\"\\u00e9\\/\"}}}\r\n",
+    b"\n",
+    b"\r\n",
+    b"  \t \n",
+    b"\xef\xbb\xbf{\"method\":\"x\"}\n",
+    b"{\"method\":\"x\",\"params\":{\"a\":\"\xff\xfe\xe4\"}}\n",
+    b"\xff\xfe\x00\n",
+    b"{\"method\":\"x\"}\x00\n",
+    b"{\"a\":1\r}\r\r\n",
+    b"{\"id\":1}{\"id\":2}\n",
+    b"{\"id\":null,\"method\":\"a\"}\n",
+    b"{\"id\":1.5,\"method\":\"a\"}\n",
+    b"{\"id\":true,\"method\":\"a\"}\n",
+    b"{\"id\":0,\"result\":1,\"error\":2}\n",
+    b"{\"id\":9007199254740993,\"method\":\"a\"}\n",
+    b"{\"id\":18446744073709551616,\"method\":\"a\"}\n",
+    b"{\"id\":1e999,\"method\":\"a\"}\n",
+    b"{\"id\":-0,\"method\":\"a\"}\n",
+    b"{\"id\":{},\"method\":\"a\"}\n",
+    b"{\"id\":1,\"id\":2,\"method\":\"a\",\"method\":\"b\"}\n",
+    b"{\"__proto__\":{},\"constructor\":{\"prototype\":1},\"method\":\"__proto__\",\"id\":\"__proto__\"}\n",
+    b"{\"method\":\"\\ud800\",\"params\":{\"name\":\"\\ud800\"},\"id\":\"\\ud800\"}\n",
+    b"{\"id\":7,\"result\":{}}\n",
+    b"{\"id\":null,\"error\":{\"code\":-32700}}\n",
+    b"{\"error\":{}}\n",
+    b"{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":99}}\n",
+    b"{\"method\":\"notifications/cancelled\"}\n",
+    b"{\"method\":\"notifications/progress\",\"params\":[]}\n",
+    b"{\"method\":\"notifications/progress\",\"params\":{\"progressToken\":{},\"progress\":\"x\"}}\n",
+    b"{\"method\":\"tools/call\",\"id\":3,\"params\":7}\n",
+    b"{\"method\":\"tools/call\",\"id\":4}\n",
+    b"{\"method\":\"resources/read\",\"id\":5,\"params\":{\"uri\":{}}}\n",
+    b"{\"method\":\"\",\"id\":6}\n",
+    b"[]\n",
+    b"[[],[[]]]\n",
+    b"[1,\"x\",null,{\"method\":\"a\"},[{\"id\":1,\"result\":1}]]\n",
+    b"[ {\"method\":\"tools/call\",\"id\":1 ,\"params\":{\"name\":\"a\"}} , {\"method\":\"n\"} ]\r\n",
+    b"7\n",
+    b"null\n",
+    b"\"text\"\n",
+    b"just words, \x1b[31mred\x1b[0m\n",
+    b"{\"unfinished\": \n",
+];
+
+fn hostile() -> Vec<u8> {
+    let deep = format!("{{\"method\":\"x\",\"params\":{}{}}}\n", "[".repeat(10_000), "]".repeat(10_000));
+    let deeper = format!("{}{}\n", "[".repeat(70_000), "]".repeat(70_000));
+    let wide = format!("[{}]\n", vec!["1"; 200_000].join(","));
+    let mut all = HOSTILE.concat();
+    for text in [deep, deeper, wide] {
+        all.extend_from_slice(text.as_bytes());
+    }
+    all.extend_from_slice(b"{\"the\":\"rest");
+    all
+}
+
+/// Whether bytes written in chunks from one side come out at the other as they went in.
+async fn check(from: Side, chunk: usize, shape: impl FnOnce(&mut Shape), attached: bool) {
+    let mut stage = Stage::shaped(shape);
+    if attached {
+        stage.attach();
+    }
+    let bytes = hostile();
+    let Stage { host, server, .. } = &mut stage;
+    let (speaker, listener) = match from {
+        Side::Client => (host, server),
+        Side::Server => (server, host),
+    };
+    let speaking = async {
+        for part in bytes.chunks(chunk) {
+            speaker.write(part).await;
+        }
+        speaker.hang_up().await;
+    };
+    let ((), heard) = tokio::join!(speaking, listener.hear_rest());
+    let differs = heard.iter().zip(&bytes).position(|(heard, said)| heard != said);
+    assert_eq!((heard.len(), differs), (bytes.len(), None), "from {from:?} in chunks of {chunk}");
+    assert_eq!(stage.close().await, State::Over);
+}
+
+#[tokio::test]
+async fn hostile_lines_pass_unchanged_in_any_chunks() {
+    for from in Side::BOTH {
+        for chunk in [usize::MAX / 2, 4_096, 61] {
+            check(from, chunk.min(1 << 20), |_| {}, false).await;
+            check(from, chunk.min(1 << 20), |_| {}, true).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn hostile_lines_pass_through_narrow_pipes() {
+    for from in Side::BOTH {
+        check(from, 10_000, |shape| shape.pipe = 512, true).await;
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_one_byte_at_a_time() {
+    let mut stage = Stage::new();
+    for byte in CALL.as_bytes().iter().chain(b"\n") {
+        stage.host.write(&[*byte]).await;
+    }
+    assert_eq!(stage.server.hear().await, CALL);
+    for byte in RESULT.as_bytes().iter().chain(b"\n") {
+        stage.server.write(&[*byte]).await;
+    }
+    assert_eq!(stage.host.hear().await, RESULT);
+}
+
+#[tokio::test]
+async fn answers_may_come_in_any_order_and_frames_glued() {
+    let mut stage = Stage::new();
+    let ask = |id: u32| format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"t{id}"}}}}"#);
+    let answer = |id: u32| format!(r#"{{"id":{id},"result":{{}}}}"#);
+    let questions: Vec<String> = (0..50).map(ask).collect();
+    stage.host.say(&questions.join("\n")).await;
+    for question in &questions {
+        assert_eq!(&stage.server.hear().await, question);
+    }
+    let answers: Vec<String> = (0..50).rev().map(answer).collect();
+    stage.server.say(&answers.join("\n")).await;
+    for answer in &answers {
+        assert_eq!(&stage.host.hear().await, answer);
+    }
+    let story = stage.story("node.started tool:t0").await;
+    assert_eq!(story.matches("node.finished").count(), 50);
+}
+
+#[tokio::test]
+async fn a_frame_of_twenty_megabytes() {
+    let mut stage = Stage::new();
+    stage.attach();
+    let text = "x".repeat(20 << 20);
+    let line = format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"big","arguments":{{"text":"{text}"}}}}}}"#);
+    let Stage { host, server, .. } = &mut stage;
+    let ((), heard) = tokio::join!(host.say(&line), server.hear());
+    assert!(heard == line, "{} bytes became {}", line.len(), heard.len());
+}
+
+#[tokio::test]
+async fn what_is_longer_than_the_cap_arrives_all_the_same_and_so_does_everything_after_it() {
+    for from in Side::BOTH {
+        let mut stage = Stage::shaped(|shape| shape.cap = FrameCap::new(1_024).expect("large enough"));
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(format!("{CALL}\n").as_bytes());
+        bytes.extend_from_slice(&[b'x'; 100_000]);
+        bytes.extend_from_slice(format!("\n{CALL}\n").as_bytes());
+        let Stage { host, server, .. } = &mut stage;
+        let (speaker, listener) = match from {
+            Side::Client => (host, server),
+            Side::Server => (server, host),
+        };
+        let speaking = async {
+            for part in bytes.chunks(700) {
+                speaker.write(part).await;
+            }
+            speaker.hang_up().await;
+        };
+        let ((), heard) = tokio::join!(speaking, listener.hear_rest());
+        assert!(heard == bytes, "from {from:?}: {} bytes became {}", bytes.len(), heard.len());
+        stage.close().await;
+        let said = stage.terminal().await;
+        assert_eq!(said.matches("longer than may be held").count(), 1, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn after_an_overflow_the_other_direction_goes_on_too() {
+    let mut stage = Stage::shaped(|shape| shape.cap = FrameCap::new(1_024).expect("large enough"));
+    stage.attach();
+    stage.arm(&["{}"]);
+    stage.server.write(&[b'x'; 5_000]).await;
+    stage.server.write(b"\n").await;
+    assert_eq!(stage.host.hear().await.len(), 5_000);
+    stage.up(CALL).await;
+    stage.down(RESULT).await;
+}

@@ -1,0 +1,185 @@
+//! Exchanges of several rounds: one node, children in between, gates at every door.
+
+use super::stage::{Stage, pass};
+
+const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+fn first() -> String {
+    format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"pay","arguments":{{"n":1}},{META}}}}}"#)
+}
+
+fn next(id: u32, answers: &str) -> String {
+    format!(
+        r#"{{"id":{id},"method":"tools/call","params":{{"name":"pay","arguments":{{"n":1}},"inputResponses":{answers},"requestState":"opaque",{META}}}}}"#
+    )
+}
+
+const ASKS: &str = r#"{"id":1,"result":{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"who?"}},"say":{"method":"sampling/createMessage","params":{}}},"requestState":"opaque"}}"#;
+const DONE: &str = r#"{"id":2,"result":{"resultType":"complete","content":[]}}"#;
+const ANSWERS: &str = r#"{"who":{"action":"accept"},"say":{"role":"assistant"}}"#;
+
+#[tokio::test(start_paused = true)]
+async fn two_rounds_are_one_execution() {
+    let mut stage = Stage::new();
+    stage.up(&first()).await;
+    stage.down(ASKS).await;
+    stage.up(&next(2, ANSWERS)).await;
+    stage.down(DONE).await;
+    insta::assert_snapshot!(stage.story("node.started tool:pay").await, @r"
+    node.started tool:pay mcp_1 in mcp:session
+    node.started mcp:elicitation/create mcp_2 in tool:pay notification=true
+    node.started llm:sampling mcp_3 in tool:pay notification=true
+    node.finished mcp:elicitation/create mcp_2 ok
+    node.finished llm:sampling mcp_3 ok
+    node.finished tool:pay mcp_1 ok rounds=2
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_continues_nothing_is_an_exchange_of_its_own() {
+    let mut stage = Stage::new();
+    stage.up(&first()).await;
+    stage.down(ASKS).await;
+    stage.up(&next(2, ANSWERS).replace("opaque", "other")).await;
+    stage.down(DONE).await;
+    let story = stage.story("node.started tool:pay mcp_4").await;
+    assert_eq!(story, "node.started tool:pay mcp_4 in mcp:session\nnode.finished tool:pay mcp_4 ok");
+    pass(15 * 60_000 + 10).await;
+    let story = stage.story("McpRoundAbandoned").await;
+    insta::assert_snapshot!(story, @r"
+    node.error tool:pay mcp_1 McpRoundAbandoned: the client did not come back
+    node.finished tool:pay mcp_1 aborted
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_breakpoint_holds_the_exchange_once_unless_the_arguments_change() {
+    let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#]);
+    stage.host.say(&first()).await;
+    assert_eq!(stage.paused(1).await, "tool:pay before");
+    stage.resume(1, r#""action":"continue""#);
+    stage.server.hear().await;
+    stage.down(ASKS).await;
+    stage.up(&next(2, ANSWERS)).await;
+    stage.down(&ASKS.replace(r#""id":1"#, r#""id":2"#)).await;
+    stage.host.say(&next(3, ANSWERS).replace(r#""n":1}"#, r#""n":1.0 }"#)).await;
+    stage.server.hear().await;
+    stage.down(&ASKS.replace(r#""id":1"#, r#""id":3"#)).await;
+    let changed = next(4, ANSWERS).replace(r#""n":1}"#, r#""n":2}"#);
+    stage.host.say(&changed).await;
+    assert_eq!(stage.paused(2).await, "tool:pay before");
+    stage.resume(2, r#""action":"continue""#);
+    assert_eq!(stage.server.hear().await, changed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_after_gate_stands_at_the_final_answer() {
+    let mut stage = Stage::armed(&[r#"{"kind":"tool","point":"after"}"#]);
+    stage.up(&first()).await;
+    stage.down(ASKS).await;
+    stage.up(&next(2, ANSWERS)).await;
+    stage.server.say(DONE).await;
+    assert_eq!(stage.paused(1).await, "tool:pay after");
+    stage.resume(1, r#""action":"inject","output":"x""#);
+    assert_eq!(
+        stage.host.hear().await,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"x"}],"resultType":"complete"}}"#
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_inside_an_answer_stand_before_they_reach_the_client() {
+    let mut stage = Stage::armed(&[r#"{"name":"elicitation/create"}"#]);
+    stage.up(&first()).await;
+    stage.server.say(ASKS).await;
+    assert_eq!(stage.paused(1).await, "mcp:elicitation/create before");
+    assert!(stage.host.hears_nothing().await);
+    stage.resume(1, r#""action":"inject","output":{"action":"decline"}"#);
+    let heard = stage.host.hear().await;
+    assert!(!heard.contains("who") && heard.contains(r#""say":{"method""#), "{heard}");
+    stage.host.say(&next(2, r#"{"say":{"role":"assistant"}}"#)).await;
+    let heard = stage.server.hear().await;
+    assert!(
+        heard.contains(
+            r#""inputResponses":{"say":{"role":"assistant"},"who":{"action":"decline"}},"requestState":"opaque""#
+        ),
+        "{heard}"
+    );
+    stage.down(DONE).await;
+    let story = stage.story("node.started tool:pay").await;
+    assert!(story.ends_with("node.finished tool:pay mcp_1 ok rounds=2"), "{story}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_every_question_is_answered_by_hand_the_client_is_not_asked() {
+    let mut stage = Stage::armed(&[r#"{"name":"elicitation/create"}"#, r#"{"kind":"llm"}"#]);
+    stage.up(&first()).await;
+    stage.server.say(ASKS).await;
+    for number in 1..=2 {
+        stage.paused(number).await;
+        stage.resume(number, r#""action":"inject","output":{"content":1}"#);
+    }
+    let again = stage.server.hear().await;
+    assert!(
+        again.contains(r#""id":1,"#)
+            && again.contains(r#""inputResponses":{"who":{"content":1},"say":{"content":1}},"requestState":"opaque""#),
+        "{again}"
+    );
+    assert!(stage.host.hears_nothing().await);
+    stage.down(r#"{"id":1,"result":{"content":[]}}"#).await;
+    assert!(stage.story("node.started tool:pay").await.ends_with("node.finished tool:pay mcp_1 ok rounds=2"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_clients_answers_stand_before_they_reach_the_server() {
+    let mut stage = Stage::armed(&[r#"{"name":"elicitation/create","point":"after"}"#]);
+    stage.up(&first()).await;
+    stage.down(ASKS).await;
+    stage.host.say(&next(2, ANSWERS)).await;
+    assert_eq!(stage.paused(1).await, "mcp:elicitation/create after");
+    assert!(stage.server.hears_nothing().await);
+    stage.resume(1, r#""action":"inject","output":{"action":"cancel"}"#);
+    assert_eq!(stage.server.hear().await, next(2, ANSWERS).replace(r#"{"action":"accept"}"#, r#"{"action":"cancel"}"#));
+}
+
+#[tokio::test(start_paused = true)]
+async fn abort_at_a_question_or_at_its_answer_aborts_the_exchange() {
+    let aborted = |id: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-31099,"message":"aborted in the debugger","data":{{"cause":"aborted"}}}}}}"#
+        )
+    };
+    let mut stage = Stage::armed(&[r#"{"kind":"llm"}"#]);
+    stage.up(&first()).await;
+    stage.server.say(ASKS).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"abort""#);
+    assert_eq!(stage.host.hear().await, aborted(1));
+
+    let mut stage = Stage::armed(&[r#"{"kind":"llm","point":"after"}"#]);
+    stage.up(&first()).await;
+    stage.down(ASKS).await;
+    stage.host.say(&next(2, ANSWERS)).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"abort""#);
+    assert_eq!(stage.host.hear().await, aborted(2));
+    assert!(stage.server.hears_nothing().await);
+    insta::assert_snapshot!(stage.story("exec.resumed").await, @r"
+    exec.resumed abort
+    node.finished llm:sampling mcp_3 aborted
+    node.finished tool:pay mcp_1 aborted rounds=2
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn states_are_recorded_short_and_sent_whole() {
+    let long = "s".repeat(500);
+    let mut stage = Stage::new();
+    stage.up(&first()).await;
+    stage.down(&ASKS.replace("opaque", &long)).await;
+    stage.up(&next(2, ANSWERS).replace("opaque", &long)).await;
+    let elsewhere = format!(r#"{{"id":9,"method":"tools/call","params":{{"name":"x","requestState":"{long}"}}}}"#);
+    stage.up(&elsewhere).await;
+    let started = stage.payload("node.started", "tool:x").await;
+    assert!(started.contains(r#""requestState":"ssssssssssssssss…""#), "{started}");
+}

@@ -1,0 +1,167 @@
+//! Both eras on one pipe, and what only the newer one has.
+
+use super::stage::Stage;
+
+const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"host","version":"9"},"traceparent":"00-1"}"#;
+
+fn call(id: u32) -> String {
+    format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"t{id}",{META}}}}}"#)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stateless_request_is_recorded_with_what_it_carries() {
+    let mut stage = Stage::new();
+    stage.up(&call(1)).await;
+    stage.down(r#"{"id":1,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s"}}}}"#).await;
+    insta::assert_snapshot!(stage.payload("node.started", "tool:t1").await, @r#"{"nodeId":"tool:t1","parentId":"mcp:session","kind":"tool","name":"t1","instanceId":"mcp_1","input":{"name":"t1","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"host","version":"9"},"traceparent":"00-1"}},"method":"tools/call","direction":"client->server","jsonrpcId":1,"era":"stateless","transport":"stdio","protocolVersion":"2026-07-28","clientInfo":{"name":"host","version":"9"},"traceparent":"00-1"}"#);
+    insta::assert_snapshot!(stage.payload("node.finished", "tool:t1").await, @r#"{"nodeId":"tool:t1","instanceId":"mcp_1","durationMs":0,"status":"ok","output":{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s"}}},"era":"stateless"}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_eras_share_a_pipe_and_each_call_gets_its_own_error() {
+    let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#]);
+    stage.up(r#"{"id":0,"method":"initialize","params":{}}"#).await;
+    let plain = r#"{"id":2,"method":"tools/call","params":{"name":"t2"}}"#;
+    for (number, line, code) in [(1, call(1), "-31099"), (2, plain.to_owned(), "-32099")] {
+        stage.host.say(&line).await;
+        stage.paused(number).await;
+        stage.resume(number, r#""action":"abort""#);
+        let heard = stage.host.hear().await;
+        assert!(heard.contains(code), "{heard}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn discover_and_initialize_name_the_server() {
+    let check = async |ask: &str, answer: &str| {
+        let mut stage = Stage::new();
+        stage.up(ask).await;
+        stage.down(answer).await;
+        let hints: Vec<String> = stage
+            .events()
+            .await
+            .iter()
+            .filter(|event| event.kind() == "graph.hint")
+            .map(|event| format!("{:?}", event.payload()))
+            .collect();
+        assert_eq!(hints.len(), 2, "{hints:?}");
+        assert_eq!(hints[1], r#"{"nodes":[{"nodeId":"mcp:session","kind":"server","name":"the server"}]}"#);
+    };
+    check(
+        r#"{"id":0,"method":"initialize","params":{}}"#,
+        r#"{"id":0,"result":{"serverInfo":{"name":"the server","version":"1"}}}"#,
+    )
+    .await;
+    check(
+        r#"{"id":0,"method":"server/discover"}"#,
+        r#"{"id":0,"result":{"supportedVersions":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"the server"}}}}"#,
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_asks_violates_the_era_and_is_relayed() {
+    let mut stage = Stage::new();
+    stage.up(&call(1)).await;
+    stage.down(r#"{"id":5,"method":"sampling/createMessage","params":{}}"#).await;
+    stage.up(r#"{"id":5,"result":{"role":"assistant"}}"#).await;
+    stage.up(r#"{"id":77,"result":{}}"#).await;
+    insta::assert_snapshot!(stage.story("node.started llm:sampling").await, @r"
+    node.started llm:sampling mcp_2 in mcp:session
+    node.error llm:sampling mcp_2 EraViolation: a server sends no requests in the stateless era
+    node.finished llm:sampling mcp_2 ok
+    node.started mcp:protocol mcp:protocol in mcp:session
+    node.started mcp:response mcp_3 in mcp:protocol notification=true
+    node.error mcp:response mcp_3 EraViolation: a client sends no answers in the stateless era
+    node.finished mcp:response mcp_3 error
+    ");
+    stage.up(r#"{"id":0,"method":"initialize","params":{}}"#).await;
+    stage.down(r#"{"id":6,"method":"roots/list"}"#).await;
+    assert_eq!(stage.story("mcp:roots/list").await, "node.started mcp:roots/list mcp_5 in mcp:protocol");
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_result_types_are_badged_and_relayed() {
+    let mut stage = Stage::new();
+    stage.up(&call(1)).await;
+    stage.down(r#"{"id":1,"result":{"resultType":"later"}}"#).await;
+    insta::assert_snapshot!(stage.story("node.error").await, @r"
+    node.error tool:t1 mcp_1 UnknownResultType: result type: later
+    node.finished tool:t1 mcp_1 ok
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscriptions_stay_open_and_own_their_notifications() {
+    let listen =
+        |id: &str| format!(r#"{{"id":{id},"method":"subscriptions/listen","params":{{"notifications":{{}},{META}}}}}"#);
+    let told = |id: &str| {
+        format!(
+            r#"{{"method":"notifications/tools/list_changed","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}}}"#
+        )
+    };
+    let mut stage = Stage::new();
+    stage.up(&listen("1")).await;
+    stage.up(&listen("\"1\"")).await;
+    stage.down(&told("1")).await;
+    stage.down(&told("7")).await;
+    stage.down(r#"{"id":1,"result":{"resultType":"complete"}}"#).await;
+    stage.down(r#"{"method":"notifications/cancelled","params":{"requestId":"1"}}"#).await;
+    insta::assert_snapshot!(stage.story("node.started mcp:notifications/tools/list_changed mcp_3").await, @r#"
+    node.started mcp:notifications/tools/list_changed mcp_3 in mcp:subscriptions/listen notification=true
+    node.finished mcp:notifications/tools/list_changed mcp_3 ok
+    node.started mcp:notifications/tools/list_changed mcp_4 in mcp:protocol notification=true
+    node.finished mcp:notifications/tools/list_changed mcp_4 ok
+    node.finished mcp:subscriptions/listen mcp_1 ok
+    node.started mcp:notifications/cancelled mcp_5 in mcp:protocol notification=true
+    node.finished mcp:notifications/cancelled mcp_5 ok
+    node.finished mcp:subscriptions/listen mcp_2 ok
+    "#);
+}
+
+const HANDLE: &str = r#"{"id":1,"result":{"resultType":"task","taskId":"job","status":"working"}}"#;
+const GET: &str = r#"{"id":2,"method":"tasks/get","params":{"taskId":"job"}}"#;
+
+#[tokio::test(start_paused = true)]
+async fn the_handle_of_a_task_is_not_its_result() {
+    let mut stage = Stage::armed(&[r#"{"kind":"tool","point":"after"}"#]);
+    stage.up(&call(1)).await;
+    stage.down(HANDLE).await;
+    stage.up(GET).await;
+    stage.down(r#"{"id":2,"result":{"taskId":"job","status":"working"}}"#).await;
+    stage.up(GET).await;
+    stage.server.say(r#"{"id":2,"result":{"taskId":"job","status":"completed","result":{"content":[]}}}"#).await;
+    assert_eq!(stage.paused(1).await, "tool:t1 after");
+    stage.resume(1, r#""action":"inject","output":"x""#);
+    assert_eq!(
+        stage.host.hear().await,
+        r#"{"id":2,"result":{"taskId":"job","status":"completed","result":{"content":[{"type":"text","text":"x"}],"resultType":"complete"}}}"#
+    );
+    insta::assert_snapshot!(stage.story("exec.resumed").await, @r#"
+    exec.resumed inject
+    node.finished tool:t1 mcp_1 ok injected=true gatedAt="after"
+    node.finished mcp:tasks/get mcp_3 ok
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_fails_or_is_cancelled_ends_its_call() {
+    let check = async |result: &str, story: &str| {
+        let mut stage = Stage::new();
+        stage.up(&call(1)).await;
+        stage.down(HANDLE).await;
+        stage.up(GET).await;
+        stage.down(&format!(r#"{{"id":2,"result":{result}}}"#)).await;
+        assert!(stage.story("node.error tool:t1").await.starts_with(story));
+    };
+    check(
+        r#"{"taskId":"job","status":"failed","error":{"code":7,"message":"m"}}"#,
+        "node.error tool:t1 mcp_1 JsonRpcError(7): m\nnode.finished tool:t1 mcp_1 error",
+    )
+    .await;
+    check(
+        r#"{"taskId":"job","status":"cancelled"}"#,
+        "node.error tool:t1 mcp_1 McpTaskCancelled: the task was cancelled\nnode.finished tool:t1 mcp_1 error",
+    )
+    .await;
+}
