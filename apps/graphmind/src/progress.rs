@@ -1,9 +1,11 @@
 //! How far a long piece of work has come: a bar where a person looks, a line now and then elsewhere, nothing for short work.
 
+use std::pin::pin;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::time::sleep;
 
 use crate::out;
 
@@ -60,6 +62,25 @@ impl Progress {
     }
 }
 
+/// Does `work`, and says what it is about once it takes long.
+pub(crate) async fn patiently<T>(what: &'static str, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        done = &mut work => return done,
+        () = sleep(SHORT) => {}
+    }
+    if !out::person_watches() {
+        out::note(what);
+        return work.await;
+    }
+    let spinner = ProgressBar::new_spinner().with_message(what);
+    spinner.enable_steady_tick(TICK);
+    let done = work.await;
+    spinner.finish_and_clear();
+    done
+}
+
 /// Work that is over by then needs no bar.
 const SHORT: Duration = Duration::from_secs(1);
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
+const TICK: Duration = Duration::from_millis(120);

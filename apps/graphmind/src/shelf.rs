@@ -1,5 +1,6 @@
 //! The database of stored runs, as commands that work without a hub open it.
 
+use std::env;
 use std::path::PathBuf;
 
 use lockgate_hub::store::error::{StoreError, StoreErrorKind};
@@ -12,7 +13,8 @@ use crate::runfile;
 
 /// The file to use, whether it is there or not.
 pub(crate) fn path(database: &Database) -> PathBuf {
-    database.db.clone().unwrap_or_else(|| runfile::home().join("graphmind.db"))
+    let set = || env::var_os("GRAPHMIND_DB").filter(|path| !path.is_empty()).map(PathBuf::from);
+    database.db.clone().or_else(set).unwrap_or_else(|| runfile::home().join("graphmind.db"))
 }
 
 /// The store, or nothing where nothing was recorded yet: looking must not make a database.

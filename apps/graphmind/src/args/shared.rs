@@ -19,8 +19,8 @@ pub(crate) struct Hub {
 /// Which database to read.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Database {
-    /// Database to use [default: ~/.graphmind/graphmind.db]
-    #[arg(long, value_name = "PATH", env = "GRAPHMIND_DB", hide_env_values = true)]
+    /// Database to use [default: GRAPHMIND_DB, else ~/.graphmind/graphmind.db]
+    #[arg(long, value_name = "PATH")]
     pub(crate) db: Option<PathBuf>,
 }
 

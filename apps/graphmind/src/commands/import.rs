@@ -22,7 +22,7 @@ use crate::fault::{Fault, Reader};
 use crate::ids;
 use crate::ingest::{Ingest, Introduction};
 use crate::out;
-use crate::progress::Progress;
+use crate::progress::{Progress, patiently};
 use crate::shelf;
 use crate::text::{counted, url_segment, visible};
 
@@ -54,7 +54,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let imported = import(&Bytes::from(text), &origin).map_err(|err| wrong(&args.file, &err))?;
-    // With a database named, that is where it goes; a hub may be using another.
+    // With a database named here, that is where it goes; a hub may be using another.
     let hub = if args.database.db.is_none() { Hub::probe(args.hub.port).await } else { None };
     match hub {
         Some(_) => through_hub(&imported, args.hub.port, &run).await?,
@@ -79,7 +79,7 @@ async fn through_hub(imported: &Imported, port: u16, run: &str) -> Result<(), Fa
     }
     progress.done();
     let hub = Hub::find(port).await?;
-    let stored = until_stored(&hub, run, total(imported)).await;
+    let stored = patiently("waiting for the hub to store them", until_stored(&hub, run, total(imported))).await;
     link.close().await;
     stored
 }

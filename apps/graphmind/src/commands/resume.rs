@@ -15,6 +15,7 @@ use crate::code::Code;
 use crate::exit::Exit;
 use crate::fault::{Fault, Reader};
 use crate::out;
+use crate::progress::patiently;
 use crate::text::{url_segment, visible};
 
 mod outcome;
@@ -71,7 +72,7 @@ impl Action {
 pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
     let body = body(&args)?;
     let hub = Hub::find(args.hub.port).await?;
-    let reply = send(&hub, &args, &body).await?;
+    let reply = patiently("waiting for the program to answer", send(&hub, &args, &body)).await?;
     let reader = args.json.reader();
     if reply.body.view().get("outcome").is_some_and(|outcome| outcome.is("resumed")) {
         let principal = reply.text("principal").map(|by| format!(" as {}", visible(&by))).unwrap_or_default();

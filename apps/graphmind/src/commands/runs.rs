@@ -14,6 +14,7 @@ use crate::code::Code;
 use crate::exit::Exit;
 use crate::fault::{Fault, Reader};
 use crate::out;
+use crate::progress::patiently;
 use crate::shelf;
 use crate::text::{age, counted, cut, duration, table, visible};
 
@@ -53,7 +54,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
     let store = shelf::look(&args.database).await?;
     if args.prune || args.clear || !args.rm.is_empty() {
         let removed = match &store {
-            Some(store) => remove(store, &args).await?,
+            Some(store) => patiently("removing runs", remove(store, &args)).await?,
             None if args.rm.is_empty() => Vec::new(),
             None => return Err(unknown(args.rm.first())),
         };

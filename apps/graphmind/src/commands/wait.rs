@@ -13,6 +13,7 @@ use crate::commands::pauses;
 use crate::exit::Exit;
 use crate::fault::{Fault, Reader};
 use crate::out;
+use crate::progress::patiently;
 use crate::text::{url_segment, visible};
 
 mod shown;
@@ -35,7 +36,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
     let reader = args.json.reader();
     let hub = Hub::find(args.hub.port).await?;
-    match next_held(&hub, &args).await? {
+    match patiently("waiting for a call to stand still", next_held(&hub, &args)).await? {
         Seen::Held(pause) => {
             let detail = detail(&hub, &pause).await?;
             shown::show(&detail, hub.port(), reader)?;

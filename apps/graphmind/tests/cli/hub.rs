@@ -149,11 +149,9 @@ fn what_a_program_may_not_do_is_told() {
     err error: pause_demo_1 not released: your credential, or this hub, does not allow edits
     err hint: the hub's user can start it with `--allow-control edit`, without `--no-edit-input`
     ");
-    insta::assert_snapshot!(resume("pause_x", &["--action", "abort", "--timeout", "1"]), @"
-    exit 2
-    err error: pause_x not released: the program has not answered yet
-    err hint: look at `graphmind pauses`, then try again
-    ");
+    let ghost = resume("pause_x", &["--action", "abort", "--timeout", "1"]);
+    assert!(ghost.starts_with("exit 2\n"), "{ghost}");
+    assert!(ghost.contains("err error: pause_x not released: the program has not answered yet"), "{ghost}");
     let note = bench.path(&format!("run/serve-{}.json", hub.port));
     let kept = std::fs::read(&note).expect("a run file");
     std::fs::write(&note, "{}").expect("written");

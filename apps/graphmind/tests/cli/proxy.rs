@@ -125,3 +125,25 @@ fn a_run_of_the_proxy_is_stored() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// A failing tool call is held, and nobody comes: at the limit the host gets the answer prepared for that.
+#[test]
+fn a_hold_ends_before_the_host_gives_up() {
+    let bench = Bench::new();
+    let hub = Hub::start(&bench, &[]);
+    bench.write("sorry.json", r#"{"sorry":"try later"}"#);
+    let port = hub.port.to_string();
+    let server = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[]}}'; cat >/dev/null"#;
+    let flags = ["--wait-for-attach", "--hold-limit", "1", "--on-limit", "inject", "sorry.json"];
+    let words = [&["mcp-proxy", "--port", &port], &flags[..], &["--", "sh", "-c", server]].concat();
+    let mut child = bench.command(&words).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{}}}"#;
+    stdin.write_all(format!("{call}\n").as_bytes()).expect("written");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("answered");
+    let answer: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(answer["result"]["structuredContent"]["sorry"], "try later", "{line}");
+    drop(stdin);
+    child.wait().expect("ends");
+}
