@@ -1,28 +1,39 @@
-// Lists runs as they happen, shows the nodes of one, and lets held calls go.
+// Follows the hub over its viewer socket, and sends back what a person decides.
+
+import { drawRun, drawRuns, notice, text } from "./draw.js";
+import { apply, newRun } from "./model.js";
 
 const runs = new Map();
 let shown = null;
+let chosen = "";
 let socket = null;
 let wait = 500;
+let drawing = false;
 
-const byId = (id) => document.getElementById(id);
-const text = (id, value) => { byId(id).textContent = value; };
+const TOKEN = "graphmind.viewerToken";
+const act = { show, choose, release };
 
-connect(takeToken());
+window.onhashchange = () => follow(location.hash);
+setInterval(() => { if (shown?.held.size) schedule(); }, 1000);
+follow(location.hash);
+connect(localStorage.getItem(TOKEN));
 
-/** The link of this start carries the token; it must not stay in the address. */
-function takeToken() {
-  const found = /^#token=([A-Za-z0-9_-]{16,128})/.exec(location.hash);
-  if (found) {
-    localStorage.setItem("graphmind.viewerToken", found[1]);
-    history.replaceState(null, "", location.pathname);
+/** `#token=T`, `#/run/ID`, `#/run/ID/node/ID`, or a token and a place joined by `&`. A token must not stay in the address. */
+function follow(hash) {
+  const token = /(?:^#|&)token=([A-Za-z0-9_-]{16,128})(?=&|$)/.exec(hash);
+  const place = /\/run\/([^/&]+)(?:\/node\/([^/&]+))?/.exec(hash);
+  if (token) {
+    localStorage.setItem(TOKEN, token[1]);
+    history.replaceState(null, "", place ? `#${place[0]}` : location.pathname);
   }
-  return localStorage.getItem("graphmind.viewerToken");
+  if (!place) return;
+  show(decodeURIComponent(place[1]));
+  if (place[2]) choose(decodeURIComponent(place[2]));
 }
 
 async function connect(token) {
   if (token && !(await tokenHolds(token))) {
-    localStorage.removeItem("graphmind.viewerToken");
+    localStorage.removeItem(TOKEN);
     token = null;
   }
   const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -36,7 +47,7 @@ async function connect(token) {
   socket.onmessage = (message) => take(JSON.parse(message.data));
   socket.onclose = () => {
     text("link", "not connected, trying again");
-    setTimeout(() => connect(localStorage.getItem("graphmind.viewerToken")), wait);
+    setTimeout(() => connect(localStorage.getItem(TOKEN)), wait);
     wait = Math.min(wait * 2, 10000);
   };
 }
@@ -63,135 +74,68 @@ function take(frame) {
     case "runs":
       runs.clear();
       for (const run of frame.runs) runs.set(run.id, run);
-      drawRuns();
+      if (!shown) showNewest();
       break;
     case "run.update":
       runs.set(frame.run.id, frame.run);
-      drawRuns();
+      if (!shown) showNewest();
       break;
     case "event":
-      if (shown?.id === frame.runId) apply(frame);
+      if (shown?.id !== frame.runId) return;
+      apply(shown, frame);
+      if (frame.envelope.type === "exec.paused" && !chosen) chosen = frame.envelope.payload.nodeId;
       break;
     case "error":
     case "resume.result":
       if (frame.message) notice(frame.message);
       break;
   }
-}
-
-function notice(message) {
-  byId("notice").hidden = !message;
-  text("notice", message);
-}
-
-function show(id) {
-  if (shown) say({ type: "unsubscribe", runId: shown.id });
-  shown = { id, ord: 0, nodes: new Map(), held: new Map() };
-  say({ type: "subscribe", runId: id });
-  drawRuns();
-  drawRun();
-}
-
-function apply({ ord, envelope: { type, payload } }) {
-  shown.ord = ord;
-  const node = () => {
-    const known = shown.nodes.get(payload.nodeId) ?? { name: payload.nodeId, kind: "", state: "expected", count: 0 };
-    shown.nodes.set(payload.nodeId, known);
-    return known;
-  };
-  switch (type) {
-    case "node.started":
-      Object.assign(node(), { name: payload.name, kind: payload.kind, state: "running" }).count += 1;
-      break;
-    case "node.finished":
-      node().state = payload.status;
-      break;
-    case "node.error":
-      node().state = "error";
-      break;
-    case "exec.paused":
-      shown.held.set(payload.pauseId, payload);
-      break;
-    case "exec.resumed":
-      shown.held.delete(payload.pauseId);
-      break;
-    case "run.finished":
-      shown.held.clear();
-      break;
-  }
   schedule();
 }
 
-let drawing = false;
+/** Where something waits for a person, else where something happened last. */
+function showNewest() {
+  const sorted = [...runs.values()].sort((a, b) => (b.held > 0) - (a.held > 0) || b.startedAt - a.startedAt);
+  if (sorted.length) show(sorted[0].id);
+}
+
+function show(id) {
+  if (shown?.id === id) return;
+  if (shown) say({ type: "unsubscribe", runId: shown.id });
+  shown = newRun(id);
+  chosen = "";
+  say({ type: "subscribe", runId: id });
+  address();
+  schedule();
+}
+
+function choose(node) {
+  chosen = node;
+  address();
+  schedule();
+}
+
+function address() {
+  const node = chosen ? `/node/${encodeURIComponent(chosen)}` : "";
+  history.replaceState(null, "", `#/run/${encodeURIComponent(shown.id)}${node}`);
+}
+
+function release(pause, action, output) {
+  notice("");
+  const payload = { pauseId: pause.pauseId, action, ...(action === "inject" ? { output } : {}) };
+  const envelope = { gm: 1, seq: 0, ts: Date.now(), runId: shown.id, type: "exec.resume", payload };
+  say({ type: "control", envelope });
+}
+
 function schedule() {
   if (drawing) return;
   drawing = true;
   requestAnimationFrame(() => {
     drawing = false;
-    drawRun();
+    // Rows are made anew; who stands on one with the keyboard stays on it.
+    const focus = document.activeElement?.dataset.key;
+    drawRuns(runs, shown, act);
+    drawRun(shown, shown && runs.get(shown.id), chosen, act);
+    if (focus) document.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   });
-}
-
-function drawRuns() {
-  const sorted = [...runs.values()].sort((a, b) => b.startedAt - a.startedAt).slice(0, 200);
-  byId("runs").replaceChildren(...sorted.map((run) => {
-    const button = element("button", run.app);
-    button.type = "button";
-    button.ariaCurrent = String(run.id === shown?.id);
-    button.onclick = () => show(run.id);
-    const state = run.held ? "held" : run.status;
-    const words = `${run.held ? `${run.held} held` : run.status}, ${run.eventCount} events`;
-    button.append(element("br"), element("small", run.id), element("br"), element("small", words, state));
-    const item = element("li");
-    item.append(button);
-    return item;
-  }));
-  drawSummary();
-}
-
-function drawSummary() {
-  const run = shown && runs.get(shown.id);
-  text("title", shown ? shown.id : "No run chosen");
-  text("summary", run ? `${run.app}: ${run.status}${run.live ? ", program connected" : ""}, ${run.errorCount} errors` : "");
-}
-
-function drawRun() {
-  drawSummary();
-  const held = [...shown.held.values()];
-  byId("held").replaceChildren(...(held.length ? held.map(hold) : [element("li", "none")]));
-  byId("nodes").replaceChildren(...[...shown.nodes.entries()].map(([id, node]) => {
-    const waits = held.some((pause) => pause.nodeId === id);
-    const row = element("tr");
-    const state = waits ? "held" : node.state;
-    row.append(element("td", node.name), element("td", node.kind), element("td", state, state), element("td", String(node.count)));
-    return row;
-  }));
-}
-
-function hold(pause) {
-  const item = element("li");
-  const name = shown.nodes.get(pause.nodeId)?.name ?? pause.nodeId;
-  item.append(element("span", `${name}, ${pause.point}${pause.reason ? ` (${pause.reason})` : ""}`, "held"));
-  for (const action of ["continue", "retry", "abort"]) {
-    const button = element("button", action);
-    button.type = "button";
-    button.ariaLabel = `${action} ${name}`;
-    button.onclick = () => resume(pause.pauseId, action);
-    item.append(button);
-  }
-  return item;
-}
-
-function resume(pauseId, action) {
-  notice("");
-  const payload = { pauseId, action };
-  const envelope = { gm: 1, seq: 0, ts: Date.now(), runId: shown.id, type: "exec.resume", payload };
-  say({ type: "control", envelope });
-}
-
-function element(name, content = "", kind = "") {
-  const made = document.createElement(name);
-  made.textContent = content;
-  if (kind) made.className = kind;
-  return made;
 }
