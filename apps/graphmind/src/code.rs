@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 
-/// One thing that can go wrong. The words after `NoAnswer` are the hub's own (hub §8).
+/// One thing that can go wrong. From `NoAnswer` on, the words are the hub's own (hub §8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     Usage,

@@ -14,10 +14,10 @@ pub(super) fn fault(hub: &Hub, reply: &Reply, pause: &str) -> Fault {
         (_, Some(code)) => code,
         _ => reply.text("outcome").map_or(Code::Unexpected, |outcome| by_outcome(&outcome)),
     };
+    let (meaning, hint) = words(code);
     let said = reply.text("message").or_else(|| reply.text("error"));
-    let said = said.unwrap_or_else(|| meaning(code).to_owned());
-    let fault = Fault::new(code, format!("{pause} not released: {said}"));
-    match hint(code) {
+    let fault = Fault::new(code, format!("{pause} not released: {}", said.as_deref().unwrap_or(meaning)));
+    match hint {
         Some(hint) => fault.hint(hint),
         None => fault,
     }
@@ -34,27 +34,34 @@ fn by_outcome(outcome: &str) -> Code {
     }
 }
 
-fn meaning(code: Code) -> &'static str {
+/// What a code means where the hub gave it no words, and what can be done.
+fn words(code: Code) -> (&'static str, Option<&'static str>) {
     match code {
-        Code::Forbidden => "the hub does not allow agents this",
-        Code::EditRefused => "the hub does not allow agents to edit arguments",
-        Code::Schema => "the arguments do not fit the tool's schema",
-        Code::Shape => "the value has the wrong shape",
-        Code::Placeholder => "the value holds a placeholder of a hidden one",
-        Code::Truncated => "the value holds a shortened one",
-        Code::Disabled => "the program has edits switched off",
-        Code::Unsupported => "the program cannot do that here",
-        Code::NotEditable => "this call takes no edited arguments",
-        Code::TooLarge => "the value is too large for the program",
-        Code::PauseTaken | Code::Superseded => "somebody else released it",
-        Code::NoAnswer => "the program has not answered yet",
-        Code::StillResolving => "an earlier release is still on its way",
-        Code::AppDisconnected | Code::SendFailed => "the program's connection is gone",
-        Code::ServerClosing => "the hub is stopping",
-        Code::NoSuchPause => "no such call stands still",
-        Code::NoOwner => "no program is connected that could release it",
-        Code::RunFinished => "its run has ended",
-        Code::Busy => "too many are waiting at the hub",
+        Code::Forbidden => (
+            "the hub does not allow programs this",
+            Some("the hub's user can start it with `--allow-control resume`, or `inject`"),
+        ),
+        Code::EditRefused => (
+            "the hub does not allow programs to edit arguments",
+            Some("the hub's user can start it with `--allow-control edit`, without `--no-edit-input`"),
+        ),
+        Code::Schema => ("the arguments do not fit the tool's schema", Some(LOOK)),
+        Code::Shape => ("the value has the wrong shape", Some(LOOK)),
+        Code::Placeholder => ("the value holds a placeholder of a hidden one", Some(REAL)),
+        Code::Truncated => ("the value holds a shortened one", Some(REAL)),
+        Code::Disabled => ("the program has edits switched off", Some(INJECT)),
+        Code::NotEditable => ("this call takes no edited arguments", Some(INJECT)),
+        Code::Unsupported => ("the program cannot do that here", None),
+        Code::TooLarge => ("the value is too large for the program", Some("send a smaller value")),
+        Code::PauseTaken | Code::Superseded => ("somebody else released it", Some(LIST)),
+        Code::NoSuchPause => ("no such call stands still", Some(LIST)),
+        Code::NoOwner => ("no program is connected that could release it", Some(LIST)),
+        Code::RunFinished => ("its run has ended", Some(LIST)),
+        Code::NoAnswer => ("the program has not answered yet", Some(AGAIN)),
+        Code::StillResolving => ("an earlier release is still on its way", Some(AGAIN)),
+        Code::Busy => ("too many are waiting at the hub", Some(AGAIN)),
+        Code::AppDisconnected | Code::SendFailed => ("the program's connection is gone", None),
+        Code::ServerClosing => ("the hub is stopping", None),
         Code::Usage
         | Code::BadFile
         | Code::Database
@@ -66,37 +73,12 @@ fn meaning(code: Code) -> &'static str {
         | Code::OldHub
         | Code::NoSuchRun
         | Code::RunEnded
-        | Code::NotAuthorised => "the hub said no more",
+        | Code::NotAuthorised => ("the hub said no more", None),
     }
 }
 
-fn hint(code: Code) -> Option<&'static str> {
-    match code {
-        Code::Forbidden => Some("the hub's user can start it with `--allow-control resume`, or `inject`"),
-        Code::EditRefused => Some("the hub's user can start it with `--allow-control edit`, without `--no-edit-input`"),
-        Code::NotEditable | Code::Disabled => Some("release it with `--action inject --output …`, or in a viewer"),
-        Code::Placeholder | Code::Truncated => Some("write the real value in its place"),
-        Code::Schema | Code::Shape => Some("`graphmind wait` shows the arguments it was called with"),
-        Code::TooLarge => Some("send a smaller value"),
-        Code::PauseTaken | Code::Superseded | Code::NoSuchPause | Code::NoOwner | Code::RunFinished => {
-            Some("`graphmind pauses` lists what still stands")
-        }
-        Code::NoAnswer | Code::StillResolving | Code::Busy => Some("look at `graphmind pauses`, then try again"),
-        Code::Unsupported
-        | Code::AppDisconnected
-        | Code::SendFailed
-        | Code::ServerClosing
-        | Code::Usage
-        | Code::BadFile
-        | Code::Database
-        | Code::NewerDatabase
-        | Code::PortInUse
-        | Code::Unexpected
-        | Code::Timeout
-        | Code::NoHub
-        | Code::OldHub
-        | Code::NoSuchRun
-        | Code::RunEnded
-        | Code::NotAuthorised => None,
-    }
-}
+const LOOK: &str = "`graphmind wait` shows the arguments it was called with";
+const REAL: &str = "write the real value in its place";
+const INJECT: &str = "release it with `--action inject --output …`, or in a viewer";
+const LIST: &str = "`graphmind pauses` lists what still stands";
+const AGAIN: &str = "look at `graphmind pauses`, then try again";
