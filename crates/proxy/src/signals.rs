@@ -44,19 +44,38 @@ async fn next(signal: Option<&mut tokio::signal::unix::Signal>) {
 }
 
 /// The signals we pass on.
-#[cfg(not(unix))]
-pub(crate) struct Signals;
+#[cfg(windows)]
+pub(crate) struct Signals {
+    interrupt: Option<tokio::signal::windows::CtrlC>,
+    terminate: Option<tokio::signal::windows::CtrlClose>,
+}
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Signals {
+    /// From now on none of them ends us at once.
     pub(crate) fn new() -> Signals {
-        Signals
+        use tokio::signal::windows::{ctrl_c, ctrl_close};
+        Signals { interrupt: ctrl_c().ok(), terminate: ctrl_close().ok() }
     }
 
+    /// What the next one asks for.
     pub(crate) async fn next(&mut self) -> Order {
-        match tokio::signal::ctrl_c().await {
-            Ok(()) => Order::Interrupt,
-            Err(_) => std::future::pending().await,
+        let interrupt = async {
+            match self.interrupt.as_mut() {
+                Some(signal) => signal.recv().await,
+                None => None,
+            }
+        };
+        let terminate = async {
+            match self.terminate.as_mut() {
+                Some(signal) => signal.recv().await,
+                None => None,
+            }
+        };
+        tokio::select! {
+            Some(()) = interrupt => Order::Interrupt,
+            Some(()) = terminate => Order::Terminate,
+            else => std::future::pending().await,
         }
     }
 }

@@ -81,6 +81,22 @@ impl Peer {
         rest
     }
 
+    /// Writes everything and hangs up, and hears everything meanwhile, so that no pipe can fill up.
+    ///
+    /// # Panics
+    /// When that takes more than a minute.
+    pub async fn say_and_hear(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut heard = Vec::new();
+        let mut writer = self.writer.take().expect("not hung up yet");
+        let speaking = async move {
+            writer.write_all(bytes).await.ok();
+            writer.shutdown().await.ok();
+        };
+        let both = async { tokio::join!(speaking, self.reader.read_to_end(&mut heard)) };
+        timeout(PATIENCE, both).await.expect("an end within a minute").1.ok();
+        heard
+    }
+
     /// Whether nothing can be heard right now. Lets everybody else run first, but no time pass.
     pub async fn hears_nothing(&mut self) -> bool {
         for _ in 0..100 {

@@ -115,19 +115,25 @@ impl Group {
             return;
         }
         self.terminate();
-        let until = Instant::now() + AFTER_TERMINATE;
+        self.emptied(AFTER_TERMINATE).await;
+        self.kill();
+        // Dying takes a moment. A zombie that nobody reaps counts as there: then not for ever.
+        self.emptied(AFTER_KILL).await;
+    }
+
+    async fn emptied(&self, limit: Duration) {
+        let until = Instant::now() + limit;
         while !self.is_empty() && Instant::now() < until {
             tokio::time::sleep(POLL).await;
         }
-        self.kill();
     }
 }
 
 /// Where there are no groups, a job object ends the children with us.
-#[cfg(not(unix))]
+#[cfg(windows)]
 struct Group;
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 impl Group {
     fn of(_: &Process) -> Group {
         Group
@@ -144,5 +150,7 @@ impl Group {
 
 const AFTER_INPUT: Duration = Duration::from_millis(5_000);
 const AFTER_TERMINATE: Duration = Duration::from_millis(2_000);
+#[cfg(unix)]
+const AFTER_KILL: Duration = Duration::from_millis(500);
 #[cfg(unix)]
 const POLL: Duration = Duration::from_millis(20);

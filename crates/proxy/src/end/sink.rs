@@ -15,6 +15,8 @@ pub(crate) struct Sink {
     writer: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     queue: VecDeque<Bytes>,
     bytes: usize,
+    /// What was written may still be on its way.
+    unflushed: bool,
     state: State,
 }
 
@@ -29,7 +31,7 @@ enum State {
 
 impl Sink {
     pub(crate) fn new(writer: Box<dyn AsyncWrite + Send + Unpin>) -> Sink {
-        Sink { writer: Some(writer), queue: VecDeque::new(), bytes: 0, state: State::Open }
+        Sink { writer: Some(writer), queue: VecDeque::new(), bytes: 0, unflushed: false, state: State::Open }
     }
 
     /// Takes bytes to write; after the end they go nowhere.
@@ -55,7 +57,7 @@ impl Sink {
     /// Whether there is something to do.
     pub(crate) fn is_busy(&self) -> bool {
         match self.state {
-            State::Open => self.bytes > 0,
+            State::Open => self.bytes > 0 || self.unflushed,
             State::Ending => true,
             State::Closed => false,
         }
@@ -93,6 +95,7 @@ impl Sink {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             self.bytes -= count;
+            self.unflushed = true;
             let mut left = count;
             while let Some(first) = self.queue.front_mut() {
                 if first.len() > left {
@@ -104,6 +107,7 @@ impl Sink {
             }
         }
         ready!(writer.as_mut().poll_flush(context))?;
+        self.unflushed = false;
         if self.state == State::Ending {
             ready!(writer.as_mut().poll_shutdown(context)).ok();
             self.close();
@@ -116,6 +120,7 @@ impl Sink {
         self.state = State::Closed;
         self.queue.clear();
         self.bytes = 0;
+        self.unflushed = false;
         // Dropped, so that a child sees the end of its stdin.
         self.writer = None;
     }
