@@ -191,6 +191,18 @@ fn projects_are_told_how_to_be_watched() {
 }
 
 #[test]
+fn rust_servers_are_known() {
+    let bench = Bench::new();
+    bench.write("Cargo.toml", "[package]\nname = \"trip\"\n[dependencies]\nrmcp = \"3\"\n");
+    let shown = bench.shown(&["init"]);
+    assert!(shown.contains("out Rust MCP server (rmcp in Cargo.toml)"), "{shown}");
+    assert!(shown.contains("out   cargo add lockgate-graphmind lockgate-protocol thiserror"), "{shown}");
+    assert!(shown.contains("out   graphmind mcp-proxy -- target/release/trip"), "{shown}");
+    let written = bench.shown(&["init", "--write"]);
+    assert!(written.contains("out wrote ./src/debugger.rs") && bench.path("src/debugger.rs").is_file(), "{written}");
+}
+
+#[test]
 fn an_example_is_written_once() {
     let bench = Bench::new();
     bench.write("requirements.txt", "openai\n");

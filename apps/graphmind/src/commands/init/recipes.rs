@@ -40,9 +40,9 @@ const PYTHON: Option<&str> = Some("pip install graphmind-ai");
 static RECIPES: [Recipe; 12] = [
     Recipe {
         stack: "Rust MCP server",
-        advice: "The adapter holds calls inside the server and sees what it asks its host; the proxy needs no change.",
-        install: Some("cargo add lockgate-graphmind --features rmcp"),
-        example: None,
+        advice: "The proxy needs no change to the server. To hold calls inside it, wrap the work of a tool in a span.",
+        install: Some("cargo add lockgate-graphmind lockgate-protocol thiserror"),
+        example: Some(Example { file: "src/debugger.rs", text: include_str!("examples/rmcp.rs.txt") }),
         language: Language::Rust,
         libraries: &["rmcp"],
     },
