@@ -22,15 +22,15 @@ pub(crate) struct Hosted {
 }
 
 /// What a hub is started with on `port`, as far as the environment says; the rest is for flags to change.
-pub(crate) fn config(port: u16, database: &Database) -> HubConfig {
-    let mut config = HubConfig::new(shelf::path(database));
+pub(crate) fn config(port: u16, database: &Database) -> Result<HubConfig, Fault> {
+    let mut config = HubConfig::new(shelf::path(database)?);
     config.listen.set_port(port);
     config.home = Some(runfile::home());
     config.demo = Some(demo::replay());
     for complaint in settle(&mut config, |name| std::env::var(name).ok()) {
         out::note(&format!("warning: {complaint}"));
     }
-    config
+    Ok(config)
 }
 
 /// Starts the hub; it answers when this returns.

@@ -12,14 +12,20 @@ use crate::fault::Fault;
 use crate::runfile;
 
 /// The file to use, whether it is there or not.
-pub(crate) fn path(database: &Database) -> PathBuf {
+pub(crate) fn path(database: &Database) -> Result<PathBuf, Fault> {
     let set = || env::var_os("GRAPHMIND_DB").filter(|path| !path.is_empty()).map(PathBuf::from);
-    database.db.clone().or_else(set).unwrap_or_else(|| runfile::home().join("graphmind.db"))
+    let path = database.db.clone().or_else(set).unwrap_or_else(|| runfile::home().join("graphmind.db"));
+    // A file of that name would be made, and nobody would find it again. What follows the scheme may hold a password.
+    if let Some((scheme, _)) = path.to_str().and_then(|path| path.split_once("://")) {
+        let fault = Fault::new(Code::Usage, format!("runs are kept in a file, not at {scheme}://…"));
+        return Err(fault.hint("name a file with `--db` or in GRAPHMIND_DB"));
+    }
+    Ok(path)
 }
 
 /// The store, or nothing where nothing was recorded yet: looking must not make a database.
 pub(crate) async fn look(database: &Database) -> Result<Option<Store>, Fault> {
-    let path = path(database);
+    let path = path(database)?;
     if !path.exists() {
         return Ok(None);
     }
@@ -28,7 +34,7 @@ pub(crate) async fn look(database: &Database) -> Result<Option<Store>, Fault> {
 
 /// The store, made where there is none.
 pub(crate) async fn open(database: &Database) -> Result<Store, Fault> {
-    Store::open(&path(database)).await.map_err(|err| fault(&err))
+    Store::open(&path(database)?).await.map_err(|err| fault(&err))
 }
 
 pub(crate) fn fault(err: &StoreError) -> Fault {

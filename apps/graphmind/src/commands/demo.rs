@@ -37,7 +37,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
     let (port, reader) = (args.hub.port, args.json.reader());
     let hosted = match Hub::probe(port).await {
         Some(_) => None,
-        None => Some(hosting::start(hosting::config(port, &args.database)).await?),
+        None => Some(hosting::start(hosting::config(port, &args.database)?).await?),
     };
     browser::open(&runfile::page(port), args.browser.opening());
     let played = tokio::select! {

@@ -19,7 +19,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
-    let server = RunsServer::new(shelf::path(&args.database), args.port, env!("CARGO_PKG_VERSION"));
+    let server = RunsServer::new(shelf::path(&args.database)?, args.port, env!("CARGO_PKG_VERSION"));
     let served = server.serve(tokio::io::stdin(), tokio::io::stdout()).await;
     served.map(|()| Exit::Done).map_err(|err| Fault::new(Code::Unexpected, err))
 }

@@ -42,7 +42,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
-    let mut config = hosting::config(args.port, &args.database);
+    let mut config = hosting::config(args.port, &args.database)?;
     if let Some(stop) = args.pause_on_error {
         config.error_stop = stop;
     }

@@ -136,6 +136,11 @@ fn a_database_that_cannot_be_used() {
     err error: use database: it is not a database, or damaged: text.db
     err hint: move the file away; a new one is made at the next start
     ");
+    insta::assert_snapshot!(bench.shown(&["runs", "--db", "postgres://u:p@db/runs"]), @"
+    exit 1
+    err error: runs are kept in a file, not at postgres://…
+    err hint: name a file with `--db` or in GRAPHMIND_DB
+    ");
     let shown = bench.shown(&["runs", "--db", "text.db", "--json"]);
     assert!(shown.contains(r#"{"error":{"code":"database","#), "{shown}");
 }
