@@ -70,6 +70,7 @@ impl Tap {
                 state: State::Open,
             }),
             filled: Notify::new(),
+            urgent: Notify::new(),
             limits,
         });
         (Self(Some(Arc::clone(&outlet))), Drain::new(outlet))
@@ -95,6 +96,7 @@ impl Tap {
         let outlet = self.0.as_ref()?;
         let weight = weight::of(&event);
         let must = matches!(event, Event::ExecResumed(_));
+        let awaited = is_awaited(&event);
         let mut queue = outlet.lock();
         if queue.state == State::Closed {
             return None;
@@ -111,9 +113,13 @@ impl Tap {
             queue.lose(run, seq);
             None
         };
+        let half = queue.events.len() == outlet.limits.events / 2 || queue.bytes > outlet.limits.bytes / 2;
         drop(queue);
         if idle {
             outlet.filled.notify_one();
+        }
+        if awaited || half {
+            outlet.urgent.notify_one();
         }
         taken
     }
@@ -143,10 +149,26 @@ pub(crate) fn epoch_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
+/// Whether somebody looks out for this event, so that it must not wait for others.
+fn is_awaited(event: &Event) -> bool {
+    match event {
+        Event::ExecPaused(_) | Event::ExecRefused(_) | Event::ExecResumed(_) | Event::ExecUntil(_) => true,
+        Event::RunStarted(_)
+        | Event::RunFinished(_)
+        | Event::GraphHint(_)
+        | Event::NodeStarted(_)
+        | Event::NodeToken(_)
+        | Event::NodeFinished(_)
+        | Event::NodeError(_) => false,
+    }
+}
+
 struct Outlet {
     queue: Mutex<Queue>,
     /// Told when the queue stops being empty, and when it is closed.
     filled: Notify,
+    /// Told what ends a pause of the reader.
+    urgent: Notify,
     limits: TapLimits,
 }
 
@@ -172,9 +194,14 @@ impl Outlet {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn is_open(&self) -> bool {
+        self.lock().state == State::Open
+    }
+
     fn close(&self) {
         self.lock().state = State::Closed;
         self.filled.notify_one();
+        self.urgent.notify_one();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lockgate_gate::{Batch, Drain, HubCaps, Presence, Queued, Watched};
 use lockgate_protocol::debug::{Control, Hello, HelloAck, PROTOCOL, Watched as Watching};
@@ -63,6 +64,7 @@ impl Driver {
 
     /// Ends some moments after the session is disposed of. Dropped before that, it lets go whatever is held.
     pub(crate) async fn run(mut self) {
+        self.drain.gather(DETACHED);
         loop {
             match self.next().await {
                 Happened::Link(input) => self.step(input),
@@ -196,11 +198,13 @@ impl Driver {
         // Armed first: whoever sees the attachment finds its breakpoints.
         self.shared.gate.arm(ack.breakpoints, ack.mode);
         self.present(Presence::Attached { watched, hub: self.hub });
+        self.drain.gather(ATTACHED);
         self.outbox.attach();
     }
 
     fn detach(&mut self) {
         self.present(Presence::Detached);
+        self.drain.gather(DETACHED);
         self.outbox.detach();
     }
 
@@ -252,5 +256,9 @@ impl Drop for Driver {
     }
 }
 
+/// How long events gather while somebody reads them, and while nobody does: a program that emits at every call must not
+/// wake this task as often.
+const ATTACHED: Duration = Duration::from_millis(1);
+const DETACHED: Duration = Duration::from_millis(20);
 /// Events written in one go.
 const CHUNK: usize = 512;

@@ -2,6 +2,9 @@
 
 use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
 
 use super::{Loss, Outlet, Queued, ROOM, State};
 
@@ -10,6 +13,9 @@ pub struct Drain {
     outlet: Arc<Outlet>,
     /// Length of the last batch: what the next one is likely to need.
     usual: usize,
+    pause: Duration,
+    /// Until when events may gather.
+    rest: Option<Instant>,
 }
 
 /// Everything that queued up since the last one.
@@ -25,7 +31,16 @@ pub struct Batch {
 
 impl Drain {
     pub(super) fn new(outlet: Arc<Outlet>) -> Self {
-        Self { outlet, usual: 0 }
+        Self { outlet, usual: 0, pause: Duration::ZERO, rest: None }
+    }
+
+    /// Lets events gather so long between two batches, so that a busy program does not wake its reader for each of them.
+    ///
+    /// An event after a quiet time is handed over at once, and so is one that somebody waits for: a call that stands or is
+    /// let go. A queue that is half full ends the pause too.
+    pub fn gather(&mut self, pause: Duration) {
+        self.pause = pause;
+        self.rest = None;
     }
 
     /// Waits until something is queued or lost and hands over all of it; `None` once the tap is closed and empty.
@@ -33,8 +48,18 @@ impl Drain {
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Batch> {
         loop {
+            if let Some(until) = self.rest.filter(|_| self.outlet.is_open()) {
+                tokio::select! {
+                    () = sleep_until(until) => {}
+                    () = self.outlet.urgent.notified() => {}
+                }
+            }
+            self.rest = None;
             match self.take() {
-                Taken::Batch(batch) => return Some(batch),
+                Taken::Batch(batch) => {
+                    self.rest = (!self.pause.is_zero()).then(|| Instant::now() + self.pause);
+                    return Some(batch);
+                }
                 Taken::End => return None,
                 Taken::Nothing => self.outlet.filled.notified().await,
             }

@@ -1,11 +1,13 @@
 //! What the tap promises its writers and its reader.
 
 use std::thread;
+use std::time::Duration;
 
 use lockgate_protocol::debug::{Event, ExecResumed, ExecUntil, ResumeAction, RunFinished, RunId, RunStatus};
 use lockgate_protocol::json::Raw;
 
 use super::{Batch, Loss, Tap, TapLimits};
+use tokio::time::Instant;
 
 fn run(name: &str) -> RunId {
     RunId::new(name).expect("a name without NUL")
@@ -161,4 +163,32 @@ fn nobody_reads_nothing_is_kept() {
     assert!(off.is_off());
     assert_eq!((off.emit(&run("a"), event()), off.take_seq(), off.next_seq()), (None, 0, 0));
     off.close();
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_gather_between_batches_unless_somebody_waits_for_one() {
+    let (tap, mut drain) = Tap::channel(TapLimits { events: 8, bytes: usize::MAX });
+    let pause = Duration::from_millis(20);
+    drain.gather(pause);
+    let began = Instant::now();
+    tap.emit(&run("a"), event());
+    assert_eq!(seqs(&drain.next().await.expect("the first")), [0]);
+    assert_eq!(began.elapsed(), Duration::ZERO, "after a quiet time nothing is waited for");
+    tap.emit(&run("a"), event());
+    tap.emit(&run("a"), event());
+    assert_eq!(seqs(&drain.next().await.expect("two more")), [1, 2]);
+    assert_eq!(began.elapsed(), pause);
+    tap.emit(&run("a"), resumed());
+    assert_eq!(seqs(&drain.next().await.expect("the end of a hold")), [3]);
+    assert_eq!(began.elapsed(), pause, "a hold does not wait");
+    for _ in 0..4 {
+        tap.emit(&run("a"), event());
+    }
+    assert_eq!(drain.next().await.expect("half a queue").events.len(), 4);
+    assert_eq!(began.elapsed(), pause, "a queue that fills up does not wait");
+    tap.emit(&run("a"), event());
+    tap.close();
+    assert_eq!(drain.next().await.expect("the rest").events.len(), 1);
+    assert!(drain.next().await.is_none());
+    assert_eq!(began.elapsed(), pause, "the end does not wait");
 }
