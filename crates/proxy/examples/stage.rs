@@ -1,9 +1,9 @@
 //! The smallest program around the proxy, for tests with real processes and for measuring: it proxies, it plays the server,
 //! it is its own shim, and it is the plain relay that the proxy is compared with.
-//!
-//!     stage proxy [--trace] [--shim] [--wait] [--cap N] [--strict] [--inherit] -- COMMAND…
-//!     stage relay -- COMMAND…
-//!     stage serve …            what the scripted server takes
+
+//     stage proxy [--trace] [--shim] [--wait] [--cap N] [--strict] [--inherit] -- COMMAND…
+//     stage relay -- COMMAND…
+//     stage serve …            what the scripted server takes
 
 use std::ffi::OsString;
 use std::process::ExitCode;
