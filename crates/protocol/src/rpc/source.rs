@@ -22,6 +22,11 @@ impl Source {
         Source { bytes, raw, at }
     }
 
+    /// A value that came as nothing but itself.
+    pub fn of(raw: Raw) -> Source {
+        Source { bytes: raw.bytes().clone(), raw, at: 0 }
+    }
+
     /// The bytes as they came: a whole line with what ends it, or one element of a batch.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
