@@ -16,7 +16,7 @@ pub use call::{Actions, Call, Checking, Edit, End, Limit, Node, Outcome, Passed,
 pub use config::GateConfig;
 pub use hold::{EditInput, Held, Revisit};
 pub use pass::{Gate, Pass};
-pub use policy::{Approve, Approving, Ending, Guard, Hold, OldHub, Policy, Reason, Release, Verdict};
+pub use policy::{Alone, Approve, Approving, Ending, Guard, Hold, OldHub, Policy, Reason, Release, Verdict};
 pub use presence::{HubCaps, Presence, Watched};
 pub use tap::{Batch, Drain, Loss, Queued, Tap, TapLimits};
 pub use warning::Warning;

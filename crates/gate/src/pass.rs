@@ -17,7 +17,7 @@ use crate::breakpoint::Breakpoints;
 use crate::call::{Call, End, Outcome, Passed, Stop};
 use crate::config::GateConfig;
 use crate::hold::{Held, Input, Revisit};
-use crate::policy::Policy;
+use crate::policy::{Alone, Policy};
 use crate::presence::Presence;
 use room::Room;
 use walk::Walk;
@@ -35,13 +35,17 @@ struct Inner {
     on_abort: Arc<dyn Fn(&Call) + Send + Sync>,
     /// Whether a hub answered; only a hint, the room decides.
     attached: AtomicBool,
+    /// What the policies together do while none has.
+    alone: Alone,
 }
 
 impl Gate {
     /// A gate that nobody watches yet.
     #[must_use]
     pub fn new(config: GateConfig) -> Self {
+        let objects = config.policies.iter().any(|policy| policy.alone() == Alone::MayObject);
         Self(Arc::new(Inner {
+            alone: if objects { Alone::MayObject } else { Alone::OnlyWatches },
             breakpoints: Breakpoints::new(config.hidden.clone(), Arc::clone(&config.warn)),
             room: Room::new(&config),
             policies: config.policies,
@@ -78,6 +82,12 @@ impl Gate {
     #[must_use]
     pub fn is_attached(&self) -> bool {
         self.0.attached.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing can be held, refused or amended right now: no hub is attached and no policy objects without one.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.0.alone == Alone::OnlyWatches && !self.is_attached()
     }
 
     /// Replaces all breakpoints and the mode, as every `hello.ack` does (wire §1.7).

@@ -22,6 +22,21 @@ pub trait Policy: Send + Sync {
 
     /// An attempt ended.
     fn finished(&self, _call: &Call, _end: &End) {}
+
+    /// Whether it ever objects to anything while no hub is attached. One that never does lets long frames pass before they
+    /// are complete.
+    fn alone(&self) -> Alone {
+        Alone::MayObject
+    }
+}
+
+/// What a policy does while no hub is attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alone {
+    /// It may hold, refuse or amend, as guards do.
+    MayObject,
+    /// It only watches, as everything of the debugger does.
+    OnlyWatches,
 }
 
 /// What a policy says about a call at a stop.

@@ -9,7 +9,7 @@ mod streak;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lockgate_gate::{Call, End, Hold, Policy, Reason, Round, Stop, Verdict};
+use lockgate_gate::{Alone, Call, End, Hold, Policy, Reason, Round, Stop, Verdict};
 use lockgate_protocol::debug::{ErrorInfo, LoopInfo, NodeKind, PauseReason, RunStatus};
 
 use crate::environment::OnLoop;
@@ -63,6 +63,10 @@ impl Policy for LoopGuard {
                 Verdict::Pass
             }
         }
+    }
+
+    fn alone(&self) -> Alone {
+        Alone::OnlyWatches
     }
 
     fn finished(&self, call: &Call, end: &End) {

@@ -1,7 +1,7 @@
 //! Holds that need no breakpoint: a tool result that says it failed, a model answer cut off in the middle of a tool call
 //! (wire §5.6). Reads shapes only; what it says about them never quotes a value.
 
-use lockgate_gate::{Call, Hold, Policy, Reason, Stop, Verdict};
+use lockgate_gate::{Alone, Call, Hold, Policy, Reason, Stop, Verdict};
 use lockgate_protocol::debug::{NodeKind, PauseReason, Smart, SmartRule};
 use lockgate_protocol::json::{Kind, View};
 
@@ -38,6 +38,10 @@ impl Policy for SmartHolds {
             }
             None => Verdict::Pass,
         }
+    }
+
+    fn alone(&self) -> Alone {
+        Alone::OnlyWatches
     }
 }
 

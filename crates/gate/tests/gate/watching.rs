@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockgate_gate::{Call, Hold, Limit, Reason, Release, Stop, Verdict, Watched};
+use lockgate_gate::{Alone, Call, Hold, Limit, Policy, Reason, Release, Stop, Verdict, Watched};
 use lockgate_protocol::debug::PauseReason;
 use lockgate_protocol::json::Raw;
 use tokio::sync::watch;
@@ -217,4 +217,33 @@ async fn a_heartbeat_moves_the_limit() {
             "resumed 1 continue",
         ]
     );
+}
+
+/// Never objects, as the debugger's policies do not without a hub; or might, as guards do.
+struct Minds(Alone);
+
+impl Policy for Minds {
+    fn judge(&self, _: &Call, _: Stop) -> Verdict {
+        Verdict::Pass
+    }
+
+    fn alone(&self) -> Alone {
+        self.0
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_is_open_only_while_nothing_can_object() {
+    let check = |policies: &[Alone], alone: bool, attached: bool| {
+        let made = |minds: &Alone| -> Arc<dyn Policy> { Arc::new(Minds(*minds)) };
+        let desk = Desk::detached(|config| config.policies = policies.iter().map(made).collect());
+        assert_eq!(desk.gate.is_open(), alone, "{policies:?}");
+        desk.attach(Watched::Unknown, &[]);
+        assert_eq!(desk.gate.is_open(), attached, "{policies:?}");
+        desk.detach();
+        assert_eq!(desk.gate.is_open(), alone, "{policies:?}");
+    };
+    check(&[], true, false);
+    check(&[Alone::OnlyWatches, Alone::OnlyWatches], true, false);
+    check(&[Alone::OnlyWatches, Alone::MayObject], false, false);
 }
