@@ -2,12 +2,16 @@
 
 mod sink;
 pub(crate) mod stdio;
+#[cfg(unix)]
+mod wide;
 
 use std::fmt;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub(crate) use sink::Sink;
+#[cfg(unix)]
+pub(crate) use wide::widen;
 
 /// One side's two streams.
 pub(crate) struct End {

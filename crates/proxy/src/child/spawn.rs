@@ -7,6 +7,9 @@ use std::process::Stdio;
 
 use tokio::process::{ChildStdin, ChildStdout, Command};
 
+#[cfg(unix)]
+use crate::end::widen;
+
 use super::process::{self, Process, Streams};
 
 /// What is started.
@@ -98,6 +101,11 @@ pub(crate) fn spawn(spec: &Spec<'_>) -> Result<Started, SpawnError> {
     let Streams { stdin, stdout, stderr } = process::streams(&mut child);
     let both = stdin.zip(stdout);
     let (stdin, stdout) = both.ok_or_else(|| failed(Why::Other(io::ErrorKind::BrokenPipe.into())))?;
+    #[cfg(unix)]
+    {
+        widen(&stdin);
+        widen(&stdout);
+    }
     Ok(Started { child, stdin, stdout, stderr })
 }
 

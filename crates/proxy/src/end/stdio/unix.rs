@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-use super::super::End;
+use super::super::{End, widen};
 use super::thread::Reader;
 
 /// How the streams were before, for whoever shares them with us.
@@ -68,6 +68,7 @@ fn kind(stream: BorrowedFd<'_>) -> io::Result<FileType> {
 
 fn remembered(stream: BorrowedFd<'_>, former: &mut Former) -> io::Result<OwnedFd> {
     former.push((stream.try_clone_to_owned()?, fcntl_getfl(stream)?));
+    widen(&stream);
     stream.try_clone_to_owned()
 }
 
