@@ -26,6 +26,7 @@ pub(crate) async fn serve(site: Arc<Site>, socket: Socket, meter: Meter) {
     let end = tokio::select! {
         end = reader.read(&mut stream) => end,
         end = write(&mut sink, &outbox) => end,
+        closing = outbox.closed() => End::Ours(closing),
         end = socket::stay_alive(&meter, site.ping, &outbox) => end,
         () = site.stop.cancelled() => End::Ours(Closing { code: socket::GOING_AWAY, reason: "hub is stopping" }),
     };
@@ -158,7 +159,6 @@ async fn write(sink: &mut Sink, outbox: &Outbox<Text>) -> End {
             Next::Frames(frames) => socket::write_all(sink, frames.into_iter().map(Message::Text)).await,
             Next::Ping => socket::write_all(sink, [Message::Ping(Bytes::new())]).await,
             Next::Nudge => Ok(()),
-            Next::Close(closing) => return End::Ours(closing),
         };
         if let Err(error) = written {
             return End::of(&error);

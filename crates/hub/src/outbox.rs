@@ -5,12 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
+use tokio_util::sync::CancellationToken;
 
 /// The queue. Full: the newcomer is turned away and whoever pushed it decides what that means.
 #[derive(Debug)]
 pub(crate) struct Outbox<T> {
     state: Mutex<State<T>>,
     ready: Notify,
+    closed: CancellationToken,
     limits: OutboxLimits,
 }
 
@@ -55,13 +57,12 @@ pub(crate) enum Next<T> {
     Ping,
     /// Nothing to write, but something beside the queue wants to be looked at.
     Nudge,
-    Close(Closing),
 }
 
 impl<T: Weigh> Outbox<T> {
     pub(crate) fn new(limits: OutboxLimits) -> Outbox<T> {
         let state = State { frames: VecDeque::new(), bytes: 0, nudged: false, ping: false, closing: None };
-        Outbox { state: Mutex::new(state), ready: Notify::new(), limits }
+        Outbox { state: Mutex::new(state), ready: Notify::new(), closed: CancellationToken::new(), limits }
     }
 
     pub(crate) fn push(&self, frame: T) -> Result<(), PushError> {
@@ -94,7 +95,13 @@ impl<T: Weigh> Outbox<T> {
 
     pub(crate) fn close(&self, closing: Closing) {
         self.state().closing.get_or_insert(closing);
-        self.ready.notify_one();
+        self.closed.cancel();
+    }
+
+    /// Waits until somebody wants the socket closed. A write that is stuck must not keep it open.
+    pub(crate) async fn closed(&self) -> Closing {
+        self.closed.cancelled().await;
+        self.state().closing.unwrap_or(Closing { code: 1000, reason: "" })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -114,9 +121,6 @@ impl<T: Weigh> Outbox<T> {
     /// Something to do, if there is.
     pub(crate) fn try_next(&self) -> Option<Next<T>> {
         let mut state = self.state();
-        if let Some(closing) = state.closing {
-            return Some(Next::Close(closing));
-        }
         if std::mem::take(&mut state.ping) {
             return Some(Next::Ping);
         }
@@ -193,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn closing_comes_first_and_ends_it() {
+    async fn pings_come_first_and_closing_ends_it() {
         let outbox = outbox();
         outbox.push(frame(1)).unwrap();
         outbox.nudge();
@@ -201,10 +205,9 @@ mod tests {
         assert!(matches!(outbox.next().await, Next::Ping));
         assert_eq!(taken(&outbox), 1);
         assert!(matches!(outbox.next().await, Next::Nudge));
-        outbox.push(frame(1)).unwrap();
         outbox.close(Closing { code: 1001, reason: "bye" });
         outbox.close(Closing { code: 1002, reason: "too late" });
-        assert!(matches!(outbox.next().await, Next::Close(Closing { code: 1001, .. })));
+        assert_eq!(outbox.closed().await.code, 1001);
         assert_eq!(outbox.push(frame(1)), Err(PushError::Closing));
     }
 }

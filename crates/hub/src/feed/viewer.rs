@@ -22,7 +22,7 @@ pub(crate) async fn serve(site: Arc<Site>, socket: Socket, meter: Meter, princip
     let came = site.live.ask(|reply| Command::ViewerCame { principal, feed: Arc::clone(&feed), reply }).await;
     let Some(viewer) = came else { return };
     let (mut sink, mut stream) = futures_util::StreamExt::split(socket);
-    let mut writer = Writer { site: &site, viewer, feed: &feed, sink: &mut sink, sent: HashMap::new(), since_work: 0 };
+    let mut writer = Writer { site: &site, viewer, feed: &feed, sink: &mut sink, sent: HashMap::new(), since_job: 0 };
     let end = tokio::select! {
         end = read(&site, viewer, principal, &feed, &mut stream) => end,
         end = writer.write() => end,
@@ -61,8 +61,8 @@ struct Writer<'a> {
     sink: &'a mut Sink,
     /// The last event sent of each run it follows live.
     sent: HashMap<Arc<str>, u64>,
-    /// Frames written since it last looked for work.
-    since_work: usize,
+    /// Frames written since work was seen to wait.
+    since_job: usize,
 }
 
 /// Whether the queue may go out between pages: not while it holds what comes after them.
@@ -77,17 +77,13 @@ type Written = Result<(), Error>;
 impl Writer<'_> {
     async fn write(&mut self) -> End {
         loop {
-            let next = self.feed.out.next().await;
-            let written = match next {
-                Next::Frames(frames) => self.frames(frames).await,
-                Next::Ping => self.send([Message::Ping(Bytes::new())]).await,
-                Next::Nudge => Ok(()),
-                Next::Close(closing) => return End::Ours(closing),
-            };
-            // Work starts when everything older has gone out.
-            let written = match written {
-                Ok(()) if self.feed.out.is_empty() || self.since_work > QUEUE => self.work().await,
-                other => other,
+            let written = match self.due() {
+                Some(job) => self.perform(job).await,
+                None => match self.feed.out.next().await {
+                    Next::Frames(frames) => self.frames(frames).await,
+                    Next::Ping => self.send([Message::Ping(Bytes::new())]).await,
+                    Next::Nudge => Ok(()),
+                },
             };
             if let Err(error) = written {
                 return End::of(&error);
@@ -95,11 +91,20 @@ impl Writer<'_> {
         }
     }
 
-    async fn work(&mut self) -> Written {
-        self.since_work = 0;
-        let Some(job) = self.feed.next_job() else { return Ok(()) };
-        // There may be another behind it.
-        self.feed.out.nudge();
+    /// Work that may begin, because everything that was queued before it has gone out.
+    fn due(&mut self) -> Option<Job> {
+        if !self.feed.has_job() {
+            self.since_job = 0;
+            return None;
+        }
+        if !self.feed.out.is_empty() && self.since_job <= QUEUE {
+            return None;
+        }
+        self.since_job = 0;
+        self.feed.next_job()
+    }
+
+    async fn perform(&mut self, job: Job) -> Written {
         match job {
             Job::Runs => {
                 let text = frames::runs(&self.site.runs().await);
@@ -142,7 +147,8 @@ impl Writer<'_> {
                     self.tell_missed(&run, missed).await?;
                     self.pages(&run, OrdRange { after, up_to: head }, Between::Wait).await?;
                     self.sent.insert(Arc::clone(&run), head.max(after));
-                    return self.say([frames::stored(&run, stored)]).await;
+                    let kept = (stored > 0).then(|| frames::stored(&run, stored));
+                    return self.say(kept).await;
                 }
                 Some(Joined::Far { head, missed }) => {
                     self.tell_missed(&run, missed).await?;
@@ -190,7 +196,6 @@ impl Writer<'_> {
                 Next::Frames(frames) => self.frames(frames).await?,
                 Next::Ping => self.send([Message::Ping(Bytes::new())]).await?,
                 Next::Nudge => {}
-                Next::Close(_) => return Ok(()),
             }
         }
         Ok(())
@@ -199,7 +204,7 @@ impl Writer<'_> {
     async fn frames(&mut self, frames: impl IntoIterator<Item = Out>) -> Written {
         let mut texts = Vec::new();
         for frame in frames {
-            self.since_work += 1;
+            self.since_job += 1;
             texts.push(match frame {
                 Out::Text(text) => text,
                 Out::Event { run, ord, text } => {

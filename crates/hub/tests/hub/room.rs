@@ -9,13 +9,13 @@ use lockgate_hub::{Hub, HubConfig, HubHandle};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, client_async, connect_async};
 
 /// Longer than anything takes that is going to happen.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
@@ -80,6 +80,14 @@ impl Room {
         Viewer::open(self.address(), &["graphmind.v1", &token]).await.unwrap()
     }
 
+    /// A viewer whose socket takes in little before it is read.
+    pub(crate) async fn narrow_viewer(&self) -> Viewer {
+        let token = format!("gm.auth.{}", self.hub.viewer_token());
+        let mut line = Line::narrow(self.address(), "/ws/ui", &["graphmind.v1", &token]).await;
+        let welcome = line.until("welcome").await;
+        Viewer { line, welcome }
+    }
+
     pub(crate) async fn stranger(&self) -> Viewer {
         Viewer::open(self.address(), &[]).await.unwrap()
     }
@@ -135,6 +143,25 @@ impl Room {
             Ok(found) => found,
             Err(_) => panic!("run {run} never came to that: {}", self.ok("/api/runs").await),
         }
+    }
+
+    /// Waits until so many events of a run are stored; cheaper than [`Room::until_run`] among thousands of runs.
+    pub(crate) async fn until_stored(&self, run: &str, count: u64) {
+        let look = async {
+            while self.get(&format!("/api/runs/{run}/events?limit=1")).await.1["total"] != count {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(SOON, look).await.unwrap_or_else(|_| panic!("{run} never had {count} events"));
+    }
+
+    pub(crate) async fn until_open(&self, run: &str, pause: &str) {
+        let look = async {
+            while self.get(&format!("/api/runs/{run}/pauses/{pause}")).await.1["state"] != "open" {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(SOON, look).await.unwrap_or_else(|_| panic!("{pause} was never open"));
     }
 
     /// One request by hand; the whole answer as text.
@@ -197,6 +224,18 @@ impl Line {
             request.headers_mut().insert("sec-websocket-protocol", subprotocols.join(", ").parse().unwrap());
         }
         Ok(Line { ws: connect_async(request).await?.0 })
+    }
+
+    /// A connection that takes in little before it is read, so that not reading shows soon.
+    pub(crate) async fn narrow(address: SocketAddr, path: &str, subprotocols: &[&str]) -> Line {
+        let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+        if !subprotocols.is_empty() {
+            request.headers_mut().insert("sec-websocket-protocol", subprotocols.join(", ").parse().unwrap());
+        }
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4_096).unwrap();
+        let stream = MaybeTlsStream::Plain(socket.connect(address).await.unwrap());
+        Line { ws: client_async(request, stream).await.unwrap().0 }
     }
 
     pub(crate) async fn send(&mut self, text: impl Into<Utf8Bytes>) {
@@ -263,7 +302,10 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) async fn attach(address: SocketAddr, hello: Value) -> App {
-        let line = Line::open(address, "/ingest", &[]).await.unwrap();
+        App::greet(Line::open(address, "/ingest", &[]).await.unwrap(), hello).await
+    }
+
+    pub(crate) async fn greet(line: Line, hello: Value) -> App {
         let mut app = App { line, ack: Value::Null, seq: 0 };
         app.emit("*", "hello", hello).await;
         app.ack = app.line.until("hello.ack").await["payload"].take();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::room::{App, Line, Room, frame, hello};
+use crate::room::{App, Line, Room, SOON, frame, hello};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -128,7 +128,7 @@ async fn sockets_are_counted() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(crate::room::SOON, again).await.unwrap();
+    tokio::time::timeout(SOON, again).await.unwrap();
     let first = &mut lines[0];
     first.send(frame(0, "*", "hello", &hello())).await;
     first.until("hello.ack").await;
@@ -137,15 +137,24 @@ async fn sockets_are_counted() {
 #[tokio::test]
 async fn a_program_that_never_reads_is_not_written_to_for_ever() {
     let room = Room::new().await;
-    let deaf = room.app().await;
+    let mut deaf = App::greet(Line::narrow(room.address(), "/ingest", &[]).await, hello()).await;
     let mut viewer = room.viewer().await;
-    let name = "x".repeat(60_000);
-    for number in 0..450 {
-        let kind = if number % 2 == 0 { "breakpoint.set" } else { "breakpoint.clear" };
-        viewer.control("*", kind, json!({"matcher": {"name": name}})).await;
-        viewer.line.until("state").await;
-    }
-    // It hears what was on its way, and then nothing more; a reason can only reach those who read.
-    let mut deaf: App = deaf;
-    deaf.line.ended().await;
+    deaf.start("r").await;
+    room.until_run("r", |run| run["live"] == true).await;
+    let output = "x".repeat(16_000);
+    let refused = async {
+        for number in 0..800 {
+            let resume = json!({"pauseId": format!("p{number}"), "action": "inject", "output": output});
+            viewer.control("r", "exec.resume", resume).await;
+        }
+        viewer.line.until("error").await
+    };
+    let refused = tokio::time::timeout(SOON, refused).await.unwrap();
+    assert_eq!((&refused["outcome"], &refused["code"]), (&json!("timeout"), &json!("send-failed")));
+    // A breakpoint it can never hear of would be worse: it is let go, and hears everything when it comes back.
+    viewer.control("*", "breakpoint.set", json!({"matcher": {"kind": "llm"}})).await;
+    room.until_run("r", |run| run["live"] == false).await;
+    let back = room.app().await;
+    assert_eq!(back.ack["breakpoints"], json!([{"point": "error"}, {"kind": "llm"}]));
+    drop(deaf);
 }

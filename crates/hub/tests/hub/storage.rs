@@ -1,0 +1,205 @@
+//! A store that fails, and a hub that is killed.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::room::{App, Room, SOON, frame, hello};
+use lockgate_hub::store::error::StoreErrorKind;
+use lockgate_hub::{Hub, HubConfig, StartError};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+#[tokio::test]
+async fn a_locked_database_costs_history_but_not_the_present() {
+    let room = Room::new().await;
+    let mut app = room.app().await;
+    let mut viewer = room.viewer().await;
+    viewer.subscribe("r").await;
+    viewer.replay().await;
+    app.start("r").await;
+    assert_eq!(viewer.line.until("stored").await["ord"], 1);
+    let lock = Locker::take(&room.database());
+    app.node("r", "unsaved").await;
+    app.node("r", "unsaved too").await;
+    assert_eq!(viewer.seqs(2).await, [2, 3], "shown all the same");
+    let state = viewer.line.until("state").await;
+    assert!(state["storage"].as_str().unwrap().contains("another program is writing to it"), "{state}");
+    assert!(room.ok("/health").await["storage"].is_string());
+    lock.release();
+    let kept = async {
+        loop {
+            app.node("r", "saved").await;
+            let frame = viewer.line.next().await.unwrap();
+            if frame["type"] == "state" && frame.get("storage").is_none() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(SOON, kept).await.unwrap();
+    app.finish("r", "ok").await;
+    room.until_run("r", |run| run["status"] == "ok").await;
+    let stored = room.stored("r").await;
+    assert!(stored.contains(&"1 run.started".to_owned()) && stored.last().unwrap().ends_with("run.finished"));
+    assert!(!stored.contains(&"2 node.started".to_owned()), "lost, and said so");
+}
+
+/// Another program that holds the write lock. The system's own tool is not needed: a second store does it.
+struct Locker {
+    release: std::sync::mpsc::Sender<()>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Locker {
+    fn take(database: &std::path::Path) -> Locker {
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (ready, is_ready) = std::sync::mpsc::channel::<()>();
+        let path = database.to_owned();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                use sqlx::ConnectOptions as _;
+                let mut other = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+                sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+                ready.send(()).unwrap();
+                released.recv().unwrap();
+                sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+            });
+        });
+        is_ready.recv().unwrap();
+        Locker { release, thread }
+    }
+
+    fn release(self) {
+        self.release.send(()).unwrap();
+        self.thread.join().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_not_touched() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let config = || {
+        let mut config = HubConfig::new(folder.path().join("runs.db"));
+        config.listen = "127.0.0.1:0".parse().unwrap();
+        config
+    };
+    let (hub, running) = Hub::start(config()).await.unwrap();
+    let running = tokio::spawn(running);
+    hub.stop();
+    running.await.unwrap();
+    {
+        use sqlx::ConnectOptions as _;
+        let path = folder.path().join("runs.db");
+        let mut other = sqlx::sqlite::SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+        let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (99, 'x', 1, x'00', 0)";
+        sqlx::query(newer).execute(&mut other).await.unwrap();
+    }
+    let error = Hub::start(config()).await.err().unwrap();
+    assert!(
+        matches!(&error, StartError::Store(error) if matches!(error.kind, StoreErrorKind::Newer { .. })),
+        "{error}"
+    );
+    assert!(error.hint().is_some());
+}
+
+/// A hub in a process of its own: this very test binary, running the test below.
+async fn hub_process(folder: &std::path::Path) -> (Child, std::net::SocketAddr) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["storage::hub_of_a_child_process", "--exact", "--nocapture"])
+        .env("HUB_CHILD_FOLDER", folder)
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address = loop {
+        let line = tokio::time::timeout(SOON, lines.next_line()).await.unwrap().unwrap().expect("the hub speaks");
+        if let Some((_, address)) = line.split_once("listening on ") {
+            break address.trim().parse().unwrap();
+        }
+    };
+    (child, address)
+}
+
+/// Runs a hub until it is killed, when a parent asks for one.
+#[tokio::test]
+async fn hub_of_a_child_process() {
+    let Some(folder) = std::env::var_os("HUB_CHILD_FOLDER") else { return };
+    let mut config = HubConfig::new(std::path::Path::new(&folder).join("runs.db"));
+    config.listen = "127.0.0.1:0".parse().unwrap();
+    let (hub, running) = Hub::start(config).await.unwrap();
+    println!("listening on {}", hub.address());
+    running.await;
+}
+
+#[tokio::test]
+async fn killed_and_started_again_nothing_is_lost_and_nothing_twice() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let (mut first, address) = hub_process(folder.path()).await;
+    let mut app = App::attach(address, hello()).await;
+    let token = app.token();
+    let payload = json!({"nodeId": "n", "deltas": [{"t": "text", "v": "x"}]});
+    let count = 4_000;
+    let frames: Vec<String> = (1..=count).map(|seq| frame(seq, "r", "node.token", &payload)).collect();
+    app.line.send_all(frames[..3_000].to_vec()).await;
+    // In the middle of its work, without a word.
+    let some = async {
+        while total(address, "r").await < 500 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(SOON, some).await.unwrap();
+    first.kill().await.unwrap();
+
+    let (mut second, address) = hub_process(folder.path()).await;
+    let survived = total(address, "r").await;
+    assert!(survived >= 500, "what was shown is there: {survived}");
+    // The program replays everything it remembers, as it does after every loss.
+    let mut again = hello();
+    again["resumeToken"] = json!(token);
+    let mut app = App::attach(address, again).await;
+    app.line.send_all(frames).await;
+    app.line.send(frame(count + 1, "r", "run.finished", &json!({"status": "ok"}))).await;
+    let whole = async {
+        while total(address, "r").await < count + 1 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(SOON, whole).await.unwrap();
+    let url = format!("http://{address}/api/runs/r/events?limit=5000");
+    let page: serde_json::Value = reqwest::get(url).await.unwrap().json().await.unwrap();
+    let seqs: Vec<u64> =
+        page["events"].as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert!(seqs.into_iter().eq(1..=count + 1));
+    assert_eq!(page["total"], count + 1);
+    second.kill().await.unwrap();
+}
+
+async fn total(address: std::net::SocketAddr, run: &str) -> u64 {
+    let page = reqwest::get(format!("http://{address}/api/runs/{run}/events?limit=1")).await.unwrap();
+    let page: serde_json::Value = page.json().await.unwrap();
+    page["total"].as_u64().unwrap_or(0)
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn files_are_the_owners_only_while_the_hub_runs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let room = Room::new().await;
+    let mut app = room.app().await;
+    app.start("r").await;
+    room.until_run("r", |run| run["eventCount"] == 1).await;
+    for file in ["runs.db", "runs.db-wal", "runs.db-shm"] {
+        let mode = std::fs::metadata(room.folder.path().join(file)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{file}");
+    }
+    let run_files = room.folder.path().join("home/run");
+    let port = room.address().port();
+    let serve = std::fs::read_to_string(run_files.join(format!("serve-{port}.json"))).unwrap();
+    assert!(serve.contains(room.hub.agent_token()) && !serve.contains(room.hub.viewer_token()));
+    assert_eq!(room.hub.page_file(), Some(run_files.join(format!("open-{port}.html")).as_path()));
+    let folder = room.stop().await;
+    assert_eq!(std::fs::read_dir(folder.path().join("home/run")).unwrap().count(), 0);
+}
