@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lockgate_hub::guard::AllowedOrigins;
-use lockgate_hub::retention::Retention;
 use lockgate_hub::{ErrorStop, Hub, HubConfig, HubHandle, StartError};
+use lockgate_runs::retention::Retention;
 use tokio::task::JoinHandle;
 
 use crate::args::Database;

@@ -3,8 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 
-use lockgate_hub::store::error::{StoreError, StoreErrorKind};
-use lockgate_hub::store::sqlite::Store;
+use lockgate_runs::store::error::{StoreError, StoreErrorKind};
+use lockgate_runs::store::sqlite::Store;
 
 use crate::args::Database;
 use crate::code::Code;

@@ -23,13 +23,14 @@ use crate::level::{Edits, Level, Reads};
 use crate::live::{Inputs, Live, Setup, State};
 use crate::page::{self, Page};
 use crate::pauses::House;
-use crate::retention::{self, Retention};
+use crate::retention::Retention;
 use crate::runfiles::RunFiles;
 use crate::server;
 use crate::site::{MOST_SOCKETS, Site, Slots};
 use crate::storage::{self, Pending};
 use crate::store::error::StoreError;
 use crate::store::sqlite::Store;
+use crate::sweep;
 
 /// Everything a hub is started with.
 #[derive(Clone)]
@@ -203,7 +204,7 @@ impl Hub {
             stop: stop.clone(),
             swept,
         };
-        let sweeping = retention::Sweeping { left_running, keep: config.retention, done: swept_out };
+        let sweeping = sweep::Sweeping { left_running, keep: config.retention, done: swept_out };
         let building = build(config, store, tokens, address.port(), stop);
         Ok((handle, building.run(listener, sweeping, files)))
     }
@@ -262,14 +263,14 @@ fn build(config: HubConfig, store: Arc<Store>, tokens: Tokens, port: u16, stop: 
 }
 
 impl Built {
-    async fn run(self, listener: TcpListener, sweeping: retention::Sweeping, files: Option<RunFiles>) {
+    async fn run(self, listener: TcpListener, sweeping: sweep::Sweeping, files: Option<RunFiles>) {
         let Built { site, state, inputs, batches, done } = self;
         let store = Arc::clone(&site.store);
         let due = Arc::new(Notify::new());
         let writer = tokio::spawn(storage::write(Arc::clone(&store), batches, done, Arc::clone(&due)));
         let keeper = tokio::spawn(storage::checkpoint(Arc::clone(&store), due));
         let live = tokio::spawn(state.run(inputs, site.stop.clone()));
-        let sweeper = tokio::spawn(retention::sweep(Arc::clone(&site), sweeping));
+        let sweeper = tokio::spawn(sweep::sweep(Arc::clone(&site), sweeping));
         server::serve(Arc::clone(&site), listener).await;
         sweeper.abort();
         if let Some(files) = files {

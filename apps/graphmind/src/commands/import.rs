@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bytes::Bytes;
-use lockgate_hub::import::{ImportError, Imported, Origin, import};
-use lockgate_hub::retention::Retention;
+use lockgate_archive::import::{ImportError, Imported, Origin, import};
 use lockgate_protocol::debug::RunId;
 use lockgate_protocol::json::View;
 use lockgate_protocol::shrink::{BUDGET, shrink};
+use lockgate_runs::retention::Retention;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 

@@ -1,6 +1,6 @@
 //! `mcp`: stored runs offered to an agent over stdio. Stdout carries the protocol and nothing else.
 
-use lockgate_hub::mcp::RunsServer;
+use lockgate_archive::mcp::RunsServer;
 
 use crate::args;
 use crate::code::Code;

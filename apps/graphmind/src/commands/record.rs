@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use lockgate_hub::export::{ExportError, Exported, Secrets, export};
-use lockgate_hub::store::Run;
-use lockgate_hub::store::sqlite::Store;
+use lockgate_archive::export::{ExportError, Exported, Secrets, export};
+use lockgate_runs::store::Run;
+use lockgate_runs::store::sqlite::Store;
 use serde_json::json;
 use tempfile::NamedTempFile;
 

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use lockgate_hub::retention::Retention;
-use lockgate_hub::store::sqlite::Store;
-use lockgate_hub::store::{Liveness, Run, Status};
 use lockgate_protocol::json::Raw;
+use lockgate_runs::retention::Retention;
+use lockgate_runs::store::sqlite::Store;
+use lockgate_runs::store::{Liveness, Run, Status};
 
 use crate::args;
 use crate::clock;

@@ -8,8 +8,8 @@ use lockgate_protocol::json::{Number, Object, Raw, Value};
 use super::nodes::{Execution, Node, Nodes, RECENT};
 use super::shelf::Shelf;
 use super::tools::Asked;
-use crate::store::sqlite::Store;
-use crate::store::{OrdRange, PageSize, Run, StoredEvent};
+use lockgate_runs::store::sqlite::Store;
+use lockgate_runs::store::{OrdRange, PageSize, Run, StoredEvent};
 
 pub(super) async fn answer(shelf: &Shelf, port: u16, asked: Asked) -> Result<Value, String> {
     let Some(store) = shelf.store().await? else {

@@ -6,9 +6,9 @@ use lockgate_protocol::debug::{Envelope, RunStatus};
 use lockgate_protocol::shrink::{BUDGET, shrink};
 
 use super::Imported;
-use crate::store::error::StoreError;
-use crate::store::sqlite::Store;
-use crate::store::{Batch, Mark, NewEvent, NewRun, Source, Status};
+use lockgate_runs::store::error::StoreError;
+use lockgate_runs::store::sqlite::Store;
+use lockgate_runs::store::{Batch, Mark, NewEvent, NewRun, Source, Status};
 
 impl Imported {
     /// Keeps the run; `each` hears how many events were kept so far.

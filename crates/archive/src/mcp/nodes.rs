@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use lockgate_protocol::json::{Raw, View};
 
-use crate::store::StoredEvent;
+use lockgate_runs::store::StoredEvent;
 
 /// The nodes of one run in the order they were first seen.
 #[derive(Debug, Default)]

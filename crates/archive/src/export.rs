@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use lockgate_protocol::json::{Limits, Raw};
 use thiserror::Error;
 
-use crate::store::error::StoreError;
-use crate::store::sqlite::Store;
-use crate::store::{OrdRange, PageSize, Run};
+use lockgate_runs::store::error::StoreError;
+use lockgate_runs::store::sqlite::Store;
+use lockgate_runs::store::{OrdRange, PageSize, Run};
 
 /// What happens to values whose names say that they are secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 
 use super::RunsServer;
 use crate::import::{Origin, import};
-use crate::store::sqlite::Store;
 use lockgate_protocol::debug::RunId;
+use lockgate_runs::store::sqlite::Store;
 
 /// A client at the other end of the pipe.
 struct Client {

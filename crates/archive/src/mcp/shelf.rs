@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio::sync::OnceCell;
 
-use crate::store::sqlite::Store;
+use lockgate_runs::store::sqlite::Store;
 
 #[derive(Debug)]
 pub(super) struct Shelf {
