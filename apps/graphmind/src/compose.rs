@@ -62,7 +62,7 @@ fn perform(command: Command) -> Done {
         | Command::Init(_)
         | Command::Skill(_)
         | Command::Tui(_)
-        | Command::Completions(_) => log("warn,lockgate_hub=info"),
+        | Command::Completions(_) => log("warn,lockgate_hub=info,lockgate_runs=info"),
     }
     match command {
         Command::McpProxy(args) => Done::Server(mcp_proxy::run(args)),
