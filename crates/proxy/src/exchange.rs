@@ -37,7 +37,9 @@ use schemas::Schemas;
 use stray::Tally;
 use task::Tasks;
 
-pub(crate) use action::{Action, Ask, Asker, Debugger, Decided, Input, Moment, Patience, Progress, Say, Target};
+pub(crate) use action::{
+    Action, Ask, Asker, Debugger, Decided, Input, Moment, Passage, Patience, Progress, Say, Target,
+};
 
 /// The state of one session.
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub(crate) struct Exchange {
     /// What the client said about itself last.
     client: Option<Raw>,
     heard: Heard,
+    /// Whether the frame that is dealt with is still here.
+    passage: Passage,
     /// The moment of this step.
     now: Moment,
     /// What this step asks for.
@@ -72,6 +76,7 @@ pub(crate) struct Exchange {
 struct Work {
     standing: Standing,
     frame: Whole,
+    passage: Passage,
 }
 
 /// The frame a message came in.
@@ -136,6 +141,7 @@ impl Exchange {
             kept: 0,
             client: None,
             heard: Heard::Nothing,
+            passage: Passage::Waits,
             now: Moment { at: Duration::ZERO, debugger: Debugger::Away },
             out: Vec::new(),
         }
@@ -149,6 +155,7 @@ impl Exchange {
     /// One step. What is to be done is added to `out`.
     pub(crate) fn step(&mut self, input: Input, now: Moment, out: &mut Vec<Action>) {
         self.now = now;
+        self.passage = Passage::Waits;
         // Also after a step that failed half-way: what that one wanted is not done.
         self.out.clear();
         self.take(input);
@@ -158,6 +165,7 @@ impl Exchange {
     fn take(&mut self, input: Input) {
         match input {
             Input::Frame { from, line } => self.frame(from, line),
+            Input::Passed { from, copy } => self.passed(from, copy),
             Input::Decided { from, decided } => self.decided(from, decided),
             Input::Ahead { from, line } => self.ahead(from, &line),
             Input::Gone(side) => self.gone(side),
@@ -170,7 +178,7 @@ impl Exchange {
     fn frame(&mut self, from: Side, line: Bytes) {
         let frame = match Frame::read(&line, LIMITS) {
             Ok(frame) => frame,
-            Err(Unread::Blank) => return self.out.push(Action::Send { to: from.other(), bytes: line }),
+            Err(Unread::Blank) => return self.relay(from, line),
             Err(Unread::NoJson(_)) => return self.stray(from, line),
             Err(Unread::TooLarge(_)) => return self.unread(from, line),
         };
@@ -193,6 +201,15 @@ impl Exchange {
         }
     }
 
+    /// A frame went on before it was complete; what it said is told all the same.
+    fn passed(&mut self, from: Side, copy: Option<Bytes>) {
+        self.passage = Passage::Over;
+        match copy {
+            Some(copy) => self.frame(from, copy),
+            None => self.unread(from, Bytes::new()),
+        }
+    }
+
     fn message(&mut self, from: Side, spoken: Spoken, packing: Packing) -> Course {
         let Spoken { message, source } = spoken;
         let came = Came { from, source, packing };
@@ -205,7 +222,8 @@ impl Exchange {
     }
 
     fn decided(&mut self, from: Side, decided: Decided) {
-        let Some(Work { standing, frame }) = self.standing[from].take() else { return };
+        let Some(Work { standing, frame, passage }) = self.standing[from].take() else { return };
+        self.passage = passage;
         let course = match standing {
             Standing::Question(question) => self.question_decided(*question, decided),
             Standing::Telling(telling) => self.telling_decided(*telling, decided),
@@ -232,8 +250,9 @@ impl Exchange {
     }
 
     fn stands(&mut self, from: Side, standing: Standing, at: Stop, frame: Whole) {
-        self.out.push(Action::Ask(Box::new(standing.ask(from, at))));
-        self.standing[from] = Some(Work { standing, frame });
+        let ask = Ask { passage: self.passage, ..standing.ask(from, at) };
+        self.out.push(Action::Ask(Box::new(ask)));
+        self.standing[from] = Some(Work { standing, frame, passage: self.passage });
     }
 
     /// The elements of a batch in turn, until one of them stands at the gate.
@@ -254,6 +273,13 @@ impl Exchange {
         self.assemble(from, *batch);
     }
 
+    /// A frame goes on as it came, unless it is there already.
+    fn relay(&mut self, from: Side, line: Bytes) {
+        if self.passage == Passage::Waits {
+            self.out.push(Action::Send { to: from.other(), bytes: line });
+        }
+    }
+
     /// Sends a message of our own making, on a line of its own.
     fn send(&mut self, to: Side, bytes: Bytes) {
         let bytes = if bytes.ends_with(b"\n") { bytes } else { Bytes::from([&bytes[..], b"\n"].concat()) };
@@ -266,7 +292,9 @@ impl Exchange {
             self.send(from, bytes);
         }
         match settled.fate {
-            Fate::Keep => self.out.push(Action::Send { to: from.other(), bytes: line }),
+            Fate::Keep => self.relay(from, line),
+            // Too late for what has passed.
+            Fate::Replace(_) if self.passage == Passage::Over => {}
             Fate::Replace(bytes) => self.send(from.other(), bytes),
             Fate::Cut => {}
         }

@@ -1,7 +1,9 @@
 //! The one loop: waits for whatever happens next, lets `exchange` say what that means, and does it. A side that has something
 //! at the gate is read no further, except to spot that it gives up.
 
+mod condense;
 mod lane;
+mod pass;
 mod perform;
 mod stand;
 
@@ -19,7 +21,7 @@ use crate::alive::{Heartbeat, Hosts};
 use crate::console::Console;
 use crate::end::{End, Sink};
 use crate::exchange::{Action, Debugger, Exchange, Input, Moment};
-use crate::rules::{FrameCap, Rules, Trouble};
+use crate::rules::{Duplicates, FrameCap, Rules, Trouble};
 use crate::side::{Both, Side};
 use crate::story::{Command, SessionEnd};
 use crate::trace::Trace;
@@ -84,6 +86,7 @@ pub(crate) struct Relay<'g> {
     /// Name and version of the client.
     host: (String, String),
     trouble: Trouble,
+    duplicates: Duplicates,
     began: Instant,
     state: State,
     outside: Option<mpsc::Receiver<Outside>>,
@@ -145,6 +148,7 @@ impl<'g> Relay<'g> {
             hosts: setup.hosts,
             host: Default::default(),
             trouble: setup.rules.trouble,
+            duplicates: setup.rules.duplicates,
             began: Instant::now(),
             state: State::Running,
             outside: Some(setup.outside),
@@ -246,8 +250,13 @@ impl<'g> Relay<'g> {
         if self.sinks[side.other()].waiting() > lane::HIGH {
             return false;
         }
+        if self.pass_part(side) {
+            return true;
+        }
         match self.lanes[side].next() {
+            Next::Line(Line::Last(last)) => self.pass_last(side, last),
             Next::Line(Line::Frame(line)) if self.state == State::Raw => self.sinks[side.other()].push(line),
+            Next::Rest(rest) if self.lanes[side].passing.is_some() => self.pass_last(side, rest),
             Next::Line(Line::Frame(line)) | Next::Rest(line) => self.frame(side, line),
             Next::Line(Line::Overflow(bytes)) => self.overflow(side, bytes),
             Next::Line(Line::Raw(bytes)) => self.sinks[side.other()].push(bytes),

@@ -71,6 +71,19 @@ impl Peer {
         read.expect("something is said within a minute").ok().filter(|count| *count > 0).map(|_| line)
     }
 
+    /// Hears bytes until there are at least half as many as this.
+    ///
+    /// # Panics
+    /// When the other end says nothing for a minute.
+    pub async fn hear_some(&mut self, all: usize) -> Vec<u8> {
+        let mut heard = Vec::new();
+        while heard.len() < all / 2 {
+            let read = timeout(PATIENCE, self.reader.read_buf(&mut heard)).await;
+            read.expect("something is said within a minute").expect("it is read");
+        }
+        heard
+    }
+
     /// Hears everything until the other end hangs up.
     ///
     /// # Panics

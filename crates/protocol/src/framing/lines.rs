@@ -12,6 +12,8 @@ pub struct Lines {
     /// So much of the buffer is known to hold no newline.
     scanned: usize,
     cap: usize,
+    /// So much of the frame that is being gathered was handed over already.
+    gone: usize,
     mode: Mode,
 }
 
@@ -20,6 +22,8 @@ pub struct Lines {
 pub enum Line {
     /// One frame with the newline that ends it.
     Frame(Bytes),
+    /// The last part of a frame that was handed over in parts, with the newline.
+    Last(Bytes),
     /// More than the cap came without a newline, or a frame is longer than it. Here is all that is there; whatever follows
     /// comes as `Raw`.
     Overflow(Bytes),
@@ -36,7 +40,7 @@ enum Mode {
 impl Lines {
     /// Frames of at most `cap` bytes, newline not counted.
     pub fn new(cap: usize) -> Lines {
-        Lines { buffer: BytesMut::new(), scanned: 0, cap, mode: Mode::Cut }
+        Lines { buffer: BytesMut::new(), scanned: 0, cap, gone: 0, mode: Mode::Cut }
     }
 
     /// The buffer to append the next read to, with room for one.
@@ -55,6 +59,24 @@ impl Lines {
     /// Bytes that wait for the rest of their frame.
     pub fn pending(&self) -> usize {
         self.buffer.len()
+    }
+
+    /// A part of a frame that is not complete, once there are at least so many bytes of it; [`Line::Last`] will end it.
+    pub fn part(&mut self, least: usize) -> Option<Bytes> {
+        let whole_lines = memchr::memchr(b'\n', self.buffer.get(self.scanned..).unwrap_or_default()).is_some();
+        self.scanned = if whole_lines { self.scanned } else { self.buffer.len() };
+        let length = self.buffer.len();
+        if whole_lines || length < least || self.mode == Mode::Raw || self.gone + length > self.cap {
+            return None;
+        }
+        self.scanned = 0;
+        self.gone += length;
+        Some(self.buffer.split().freeze())
+    }
+
+    /// Whether a frame was handed over in part and has not ended.
+    pub fn is_amid(&self) -> bool {
+        self.gone > 0
     }
 
     /// The rest of the stream, when it ended without a newline.
@@ -97,11 +119,16 @@ impl Iterator for Lines {
                 self.scanned
             }
         };
-        if length > self.cap {
+        if self.gone + length > self.cap {
             self.mode = Mode::Raw;
+            self.gone = 0;
             return Some(Line::Overflow(self.buffer.split().freeze()));
         }
-        (length < self.buffer.len()).then(|| Line::Frame(self.cut(length + 1)))
+        if length == self.buffer.len() {
+            return None;
+        }
+        let line = self.cut(length + 1);
+        Some(if std::mem::take(&mut self.gone) > 0 { Line::Last(line) } else { Line::Frame(line) })
     }
 }
 
@@ -113,6 +140,7 @@ mod tests {
     fn shown(line: Line) -> String {
         let (kind, bytes) = match line {
             Line::Frame(bytes) => ("frame", bytes),
+            Line::Last(bytes) => ("last", bytes),
             Line::Overflow(bytes) => ("overflow", bytes),
             Line::Raw(bytes) => ("raw", bytes),
         };
@@ -174,6 +202,28 @@ mod tests {
         assert_eq!(frame.as_ptr(), start);
     }
 
+    #[test]
+    fn a_frame_can_be_handed_over_in_parts() {
+        let mut lines = Lines::new(20);
+        lines.push(b"123");
+        assert_eq!(lines.part(4), None);
+        lines.push(b"4");
+        assert_eq!(lines.part(4).as_deref(), Some(&b"1234"[..]));
+        assert!(lines.is_amid() && lines.next().is_none());
+        lines.push(b"56");
+        assert_eq!(lines.part(1).as_deref(), Some(&b"56"[..]));
+        lines.push(b"7\n8\n");
+        assert_eq!(lines.part(1), None, "a newline is there");
+        assert_eq!(lines.next(), Some(Line::Last(Bytes::from_static(b"7\n"))));
+        assert_eq!(lines.next(), Some(Line::Frame(Bytes::from_static(b"8\n"))));
+        assert!(!lines.is_amid());
+        lines.push(b"0123456789");
+        assert!(lines.part(1).is_some());
+        lines.push(b"0123456789x");
+        assert_eq!(lines.part(1), None, "beyond the cap");
+        assert_eq!(lines.next(), Some(Line::Overflow(Bytes::from_static(b"0123456789x"))));
+    }
+
     fn stream() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(prop_oneof![3 => any::<u8>(), 1 => Just(b'\n')], 0..200)
     }
@@ -190,7 +240,7 @@ mod tests {
             for chunk in stream.chunks(size) {
                 lines.push(chunk);
                 for line in lines.by_ref() {
-                    let (Line::Frame(part) | Line::Overflow(part) | Line::Raw(part)) = &line;
+                    let (Line::Frame(part) | Line::Last(part) | Line::Overflow(part) | Line::Raw(part)) = &line;
                     bytes.extend_from_slice(part);
                     found.push(line);
                 }

@@ -20,6 +20,9 @@ use crate::story::SessionEnd;
 pub(crate) enum Input {
     /// A line came, or the unfinished rest of a stream. Only while nothing from that side stands at the gate.
     Frame { from: Side, line: Bytes },
+    /// A frame that has reached the other side already, because nothing could have held it. A short copy is all that is left
+    /// of it; none when it could not be made short.
+    Passed { from: Side, copy: Option<Bytes> },
     /// The gate decided about what stands from that side.
     Decided { from: Side, decided: Decided },
     /// A line behind the one that stands at the gate. It will come as a `Frame` later; it is only looked at for a cancel.
@@ -98,6 +101,16 @@ pub(crate) struct Ask {
     pub(crate) asker: Option<Asker>,
     /// Method and id, for people.
     pub(crate) title: String,
+    pub(crate) passage: Passage,
+}
+
+/// Whether a frame is still here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// It waits for what the gate says.
+    Waits,
+    /// It has passed: whatever the gate says comes too late.
+    Over,
 }
 
 /// Who waits while a call stands.

@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 use bytes::Bytes;
 use lockgate_protocol::rpc::{Fate, Source, Spoken, assemble};
 
-use super::action::Action;
+use super::action::Passage;
 use super::{Back, Exchange, Settled};
 use crate::side::Side;
 
@@ -128,7 +128,8 @@ impl Exchange {
         let Batch { whole, fates, answers, group, .. } = batch;
         let joining: Vec<Bytes> = self.groups.due().into_iter().flatten().collect();
         match (assemble(&whole, &fates), joining.is_empty()) {
-            (Some(bytes), true) if bytes == *whole.bytes() => self.out.push(Action::Send { to: from.other(), bytes }),
+            (Some(bytes), true) if bytes == *whole.bytes() => self.relay(from, bytes),
+            (Some(_), false) if self.passage == Passage::Over => self.send(from.other(), array(&joining)),
             (Some(bytes), _) => self.send(from.other(), joined(&bytes, &joining)),
             (None, true) => {}
             (None, false) => self.send(from.other(), array(&joining)),

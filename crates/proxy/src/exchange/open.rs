@@ -9,7 +9,7 @@ use lockgate_protocol::json::Raw;
 use lockgate_protocol::mcp::method;
 use lockgate_protocol::rpc::{Id, Reply, Source, answer_error};
 
-use super::action::{Ask, Asker, Debugger, Patience, Progress, Target};
+use super::action::{Ask, Asker, Debugger, Passage, Patience, Progress, Target};
 use super::{Exchange, edit};
 use crate::answer::{self, Denial, Question};
 use crate::side::Side;
@@ -187,7 +187,7 @@ impl Standing {
                 (call, Some(stop.get.asker(Target::Reached)), &*stop.task.method)
             }
         };
-        Ask { from, call, at, asker, title: title.into() }
+        Ask { from, call, at, asker, title: title.into(), passage: Passage::Waits }
     }
 
     /// The question whose asker waits for it and may give up.

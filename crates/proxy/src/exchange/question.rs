@@ -6,7 +6,7 @@ use lockgate_protocol::json::{Kind, Raw, View};
 use lockgate_protocol::mcp::{Era, Params, method};
 use lockgate_protocol::rpc::{Id, Request, Source, answer_error};
 
-use super::action::{Action, Decided};
+use super::action::{Action, Decided, Passage};
 use super::open::{Open, QuestionStop, Standing};
 use super::{Came, Course, Exchange, Settled, edit};
 use crate::answer::{self, Denial};
@@ -66,7 +66,8 @@ impl Exchange {
             id: request.id.clone(),
             method: request.method.clone(),
             uri: read.uri.and_then(View::str).map(Box::from),
-            source: Some(source),
+            // What has passed is no longer whole, and cannot be asked again.
+            source: Some(source).filter(|_| self.passage == Passage::Waits),
             token: read.meta.progress_token.and_then(Id::of),
             highest: None,
             asked: self.now.at,

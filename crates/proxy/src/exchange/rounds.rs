@@ -10,7 +10,7 @@ use lockgate_protocol::mcp::{self, Params};
 use lockgate_protocol::pending::Asked;
 use lockgate_protocol::rpc::{Id, Request, Source};
 
-use super::action::{Decided, Patience};
+use super::action::{Decided, Passage, Patience};
 use super::open::{AnsweringStop, AskingStop, Child, Open, QuestionStop, Round, Standing};
 use super::question::recorded;
 use super::{Came, Course, Exchange, Settled, edit};
@@ -147,7 +147,8 @@ impl Exchange {
         }
         let completed = (!prepared.is_empty()).then(|| with_answers(&source, &prepared)).flatten();
         let changed = completed.or(changed.then(|| source.clone()));
-        let open = Open { source: Some(changed.clone().unwrap_or(source)), ..open };
+        let whole = Some(changed.clone().unwrap_or(source)).filter(|_| self.passage == Passage::Waits);
+        let open = Open { source: whole, ..open };
         let edit = self.edit_of(&open);
         Course::Stands(Standing::Question(Box::new(QuestionStop { open, edit, patience, changed })), Stop::Before)
     }

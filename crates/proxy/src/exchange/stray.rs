@@ -48,7 +48,7 @@ impl Exchange {
                 }
             }
         }
-        self.out.push(Action::Send { to: from.other(), bytes: line });
+        self.relay(from, line);
     }
 
     /// A line too deep or too long to be read.
@@ -59,7 +59,7 @@ impl Exchange {
                 if self.tally.unread == 1 {
                     self.out.push(Action::Say(Say::Unread(from)));
                 }
-                self.out.push(Action::Send { to: from.other(), bytes: line });
+                self.relay(from, line);
             }
             Trouble::Refuse => self.overflow("a frame is too deep to be judged"),
         }

@@ -8,6 +8,7 @@ use lockgate_protocol::framing::{Line, Lines};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::State;
+use super::condense::Condenser;
 use super::stand::Stand;
 use crate::exchange::Decided;
 
@@ -25,6 +26,8 @@ pub(super) struct Lane<'g> {
     stand: Option<Stand<'g>>,
     /// What the gate said at once.
     pub(super) decided: Option<Decided>,
+    /// What is kept of the frame that is passing.
+    pub(super) passing: Option<Condenser>,
     /// The line that is being dealt with.
     pub(super) current: Option<Bytes>,
 }
@@ -82,6 +85,7 @@ impl<'g> Lane<'g> {
             end: Ended::No,
             stand: None,
             decided: None,
+            passing: None,
             current: None,
         }
     }
@@ -156,6 +160,19 @@ impl<'g> Lane<'g> {
         }
     }
 
+    /// A part of a frame that is too long to wait for, unless something waits before it.
+    pub(super) fn part(&mut self) -> Option<Bytes> {
+        if !self.ahead.is_empty() {
+            return None;
+        }
+        self.lines.part(if self.lines.is_amid() { 1 } else { LONG })
+    }
+
+    /// Whether a frame is passing.
+    pub(super) fn is_amid(&self) -> bool {
+        self.lines.is_amid()
+    }
+
     /// A line that came behind the one that stands; it stays to be dealt with later.
     pub(super) fn next_ahead(&mut self) -> Option<&Line> {
         let line = self.lines.next()?;
@@ -180,9 +197,11 @@ async fn outcome(stand: Option<&mut Stand<'_>>) -> Option<Outcome> {
 }
 
 fn length(line: &Line) -> usize {
-    let (Line::Frame(bytes) | Line::Overflow(bytes) | Line::Raw(bytes)) = line;
+    let (Line::Frame(bytes) | Line::Last(bytes) | Line::Overflow(bytes) | Line::Raw(bytes)) = line;
     bytes.len()
 }
 
+/// From so many bytes on a frame may pass before it is complete.
+const LONG: usize = 256 << 10;
 /// So many bytes may wait for the other side before nothing more is read from this one.
 pub(super) const HIGH: usize = 256 << 10;

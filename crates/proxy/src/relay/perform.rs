@@ -17,7 +17,7 @@ use super::stand::{self, Ends, Stand};
 use super::{Relay, State};
 use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Vigil};
 use crate::console::visible;
-use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Patience, Say};
+use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say};
 use crate::rules::Trouble;
 use crate::side::Side;
 
@@ -36,7 +36,12 @@ impl Relay<'_> {
         let now = self.now();
         let about = match &input {
             Input::Frame { from, .. } | Input::Decided { from, .. } => Some(*from),
-            Input::Ahead { .. } | Input::Gone(_) | Input::Tick | Input::Unjudged(_) | Input::Ended(_) => None,
+            Input::Passed { .. }
+            | Input::Ahead { .. }
+            | Input::Gone(_)
+            | Input::Tick
+            | Input::Unjudged(_)
+            | Input::Ended(_) => None,
         };
         let (exchange, actions) = (&mut self.exchange, &mut self.actions);
         if catch_unwind(AssertUnwindSafe(|| exchange.step(input, now, actions))).is_err() {
@@ -100,6 +105,9 @@ impl Relay<'_> {
         let started = self.started.take();
         if started.is_some() {
             ask.call.started = started;
+        }
+        if ask.passage == Passage::Over {
+            return self.ask_too_late(&ask, started);
         }
         let now = self.now();
         let mut ends = Ends::default();
@@ -225,6 +233,7 @@ impl Relay<'_> {
         }
         self.console.say("a frame is longer than may be held; from now on bytes pass unseen, viewers see nothing more");
         self.state = State::Raw;
+        self.lanes[side].passing = None;
         for lane in Side::BOTH {
             if let Some(stand) = self.lanes[lane].stand() {
                 stand.ends.release();

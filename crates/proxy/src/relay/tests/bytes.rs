@@ -1,8 +1,8 @@
 //! Nothing that nobody asked about is changed: every line arrives as it left, whatever it is.
 
-use super::stage::{CALL, RESULT, Shape, Stage};
+use super::stage::{CALL, RESULT, Shape, Stage, pass};
 use crate::relay::State;
-use crate::rules::FrameCap;
+use crate::rules::{Duplicates, FrameCap, Trouble};
 use crate::side::Side;
 
 /// Bytes that must come out as they went in, from either side.
@@ -146,6 +146,85 @@ async fn a_frame_of_twenty_megabytes() {
     let Stage { host, server, .. } = &mut stage;
     let ((), heard) = tokio::join!(host.say(&line), server.hear());
     assert!(heard == line, "{} bytes became {}", line.len(), heard.len());
+}
+
+#[tokio::test]
+async fn a_long_frame_passes_before_it_is_complete_and_is_told_when_it_is() {
+    let mut stage = Stage::new();
+    let head = r#"{"id":1,"method":"tools/call","params":{"name":"big","arguments":{"text":""#;
+    let text = "x".repeat(1 << 20);
+    stage.host.write(head.as_bytes()).await;
+    let Stage { host, server, .. } = &mut stage;
+    let ((), heard) = tokio::join!(host.write(text.as_bytes()), server.hear_some(1 << 20));
+    assert!(heard.starts_with(head.as_bytes()), "it is on its way before it is complete");
+    assert!(stage.story("run.started").await.ends_with("node.started mcp:session mcp:session"));
+    stage.host.write(b"\"},\"_meta\":{\"progressToken\":7}}}\n").await;
+    let rest = stage.server.hear().await;
+    assert!(rest.ends_with(r#""},"_meta":{"progressToken":7}}}"#));
+    let started = stage.payload("node.started", "tool:big").await;
+    assert!(
+        started.contains(r#"xxx…[graphmind: truncated]"},"_meta":{"progressToken":7}}"#),
+        "{}",
+        &started[started.len() - 200..]
+    );
+    assert!(started.len() < 20_000);
+    let answer = format!(r#"{{"id":1,"result":{{"content":[{{"type":"text","text":"{text}"}}],"isError":true}}}}"#);
+    let Stage { host, server, .. } = &mut stage;
+    let ((), heard) = tokio::join!(server.say(&answer), host.hear());
+    assert!(heard == answer);
+    let story = stage.story("node.started tool:big").await;
+    assert!(
+        story.contains("node.error tool:big mcp_1 McpToolError")
+            && story.ends_with("node.finished tool:big mcp_1 error")
+    );
+}
+
+#[tokio::test]
+async fn a_long_frame_that_may_be_held_waits_until_it_is_complete() {
+    let head = r#"{"id":1,"method":"tools/call","params":{"name":"big","arguments":{"text":""#;
+    let check = async |shape: fn(&mut Shape), attached: bool, waits: bool| {
+        let mut stage = Stage::shaped(shape);
+        if attached {
+            stage.attach();
+        }
+        stage.host.write(head.as_bytes()).await;
+        stage.host.write(&[b'x'; 1 << 19]).await;
+        assert_eq!(stage.server.hears_nothing().await, waits);
+    };
+    check(|_| {}, false, false).await;
+    check(|_| {}, true, true).await;
+    check(|shape| shape.rules.duplicates = Duplicates::Refuse, false, true).await;
+    check(|shape| shape.rules.trouble = Trouble::Refuse, false, true).await;
+    check(|shape| shape.gate = Box::new(|config| config.policies.push(std::sync::Arc::new(Minds))), false, true).await;
+}
+
+/// A policy that may object at any time.
+struct Minds;
+
+impl lockgate_gate::Policy for Minds {
+    fn judge(&self, _: &lockgate_gate::Call, _: lockgate_gate::Stop) -> lockgate_gate::Verdict {
+        lockgate_gate::Verdict::Pass
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_passed_cannot_be_asked_again() {
+    let mut stage = Stage::new();
+    let text = "x".repeat(1 << 20);
+    let call = format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"big","arguments":{{"text":"{text}"}}}}}}"#);
+    let Stage { host, server, .. } = &mut stage;
+    let ((), heard) = tokio::join!(host.say(&call), server.hear());
+    assert!(heard == call);
+    stage.attach();
+    stage.arm(&[r#"{"point":"after"}"#]);
+    stage.server.say(RESULT).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"retry""#);
+    pass(1).await;
+    let refused = format!("{:?}", stage.events().await.last().expect("an event").payload());
+    assert!(refused.contains(r#""code":"unsupported""#), "{refused}");
+    stage.resume(1, r#""action":"continue""#);
+    assert_eq!(stage.host.hear().await, RESULT);
 }
 
 #[tokio::test]

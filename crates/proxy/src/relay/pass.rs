@@ -1,0 +1,58 @@
+//! Long frames that nothing can hold pass as they come, part by part; viewers are told of a short copy when they are complete.
+
+use bytes::Bytes;
+use lockgate_gate::Outcome;
+use tokio_util::sync::CancellationToken;
+
+use super::condense::Condenser;
+use super::stand;
+use super::{Relay, State};
+use crate::exchange::{Ask, Decided, Input};
+use crate::rules::{Duplicates, Trouble};
+use crate::side::Side;
+
+impl Relay<'_> {
+    /// Passes a part of a frame that is not complete, if there is one and it may; whether it did.
+    pub(super) fn pass_part(&mut self, from: Side) -> bool {
+        if !self.lanes[from].is_amid() && !self.may_pass() {
+            return false;
+        }
+        let Some(part) = self.lanes[from].part() else { return false };
+        let condenser = self.lanes[from].passing.get_or_insert_with(Condenser::default);
+        condenser.push(&part);
+        self.sinks[from.other()].push(part);
+        true
+    }
+
+    /// The end of a frame that passed.
+    pub(super) fn pass_last(&mut self, from: Side, last: Bytes) {
+        let mut condenser = self.lanes[from].passing.take().unwrap_or_default();
+        condenser.push(&last);
+        self.sinks[from.other()].push(last);
+        if self.state == State::Raw {
+            return;
+        }
+        let copy = condenser.finish().map(Bytes::from);
+        if let Some(copy) = &copy {
+            self.trace.line(&self.console, from, copy);
+        }
+        self.step(Input::Passed { from, copy });
+    }
+
+    /// The gate only watches a frame that has passed.
+    pub(super) fn ask_too_late(&mut self, ask: &Ask, started: Option<u64>) {
+        let mut call = ask.call.clone();
+        let over = CancellationToken::new();
+        over.cancel();
+        call.signal = Some(over);
+        let polled: std::task::Poll<Option<Outcome>> = stand::ask(&mut self.gate.pass(call, ask.at));
+        drop(polled);
+        self.lanes[ask.from].decided = Some(Decided { outcome: None, started, beat: None });
+    }
+
+    /// Whether nothing at all can happen to a frame, whatever the rest of it says.
+    fn may_pass(&self) -> bool {
+        let lenient = self.trouble == Trouble::Pass && self.duplicates == Duplicates::Pass;
+        self.state == State::Running && lenient && self.gate.is_open()
+    }
+}
