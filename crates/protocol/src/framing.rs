@@ -13,5 +13,7 @@ pub const FRAME_CAP: usize = 64 << 20;
 /// Up to here a frame is copied out of the read buffer; a longer one takes its part of the buffer along. The copy keeps a
 /// short frame, which may be remembered for long, from pinning a buffer many times its size.
 const COPIED: usize = 16 << 10;
+/// What a frame of this length has cost to gather, a longer one should not cost again.
+const MANY_READS: usize = 256 << 10;
 /// Free space offered to one read.
 const READ: usize = 64 << 10;

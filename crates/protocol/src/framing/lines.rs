@@ -3,7 +3,7 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::{COPIED, READ};
+use super::{COPIED, MANY_READS, READ};
 
 /// Cuts a byte stream at its newlines. Memory is bounded by the cap plus one read.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct Lines {
     /// So much of the buffer is known to hold no newline.
     scanned: usize,
     cap: usize,
+    /// Bytes of the longest frame so far.
+    longest: usize,
     /// So much of the frame that is being gathered was handed over already.
     gone: usize,
     mode: Mode,
@@ -40,13 +42,15 @@ enum Mode {
 impl Lines {
     /// Frames of at most `cap` bytes, newline not counted.
     pub fn new(cap: usize) -> Lines {
-        Lines { buffer: BytesMut::new(), scanned: 0, cap, gone: 0, mode: Mode::Cut }
+        Lines { buffer: BytesMut::new(), scanned: 0, cap, longest: 0, gone: 0, mode: Mode::Cut }
     }
 
     /// The buffer to append the next read to, with room for one.
     pub fn space(&mut self) -> &mut BytesMut {
         if self.buffer.capacity() - self.buffer.len() < READ / 4 {
-            self.buffer.reserve(READ);
+            // Growing by little means moving by much: a long frame gets the room that the longest so far took.
+            let long = self.buffer.len() > MANY_READS;
+            self.buffer.reserve(if long { self.longest.max(self.buffer.len()) } else { READ });
         }
         &mut self.buffer
     }
@@ -88,6 +92,7 @@ impl Lines {
     fn cut(&mut self, length: usize) -> Bytes {
         self.scanned = 0;
         if length > COPIED {
+            self.longest = self.longest.max(length);
             return self.buffer.split_to(length).freeze();
         }
         let frame = Bytes::copy_from_slice(self.buffer.get(..length).unwrap_or_default());
