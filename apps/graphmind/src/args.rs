@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    completions, demo, exec, import, init, mcp, mcp_proxy, pauses, record, resume, runs, serve, skill, tui, wait,
+    completions, demo, exec, import, init, keep, mcp, mcp_proxy, pauses, record, resume, runs, serve, skill, tui, wait,
 };
 use crate::fault::{Fault, Reader};
 
@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// The way a proxied server is started: `mcp-proxy` uses it for itself, so no help or script mentions it
     #[command(skip)]
     Exec(exec::Args),
+    /// What ends a server whose proxy was killed; as hidden
+    #[command(skip)]
+    Keep(keep::Args),
 }
 
 /// What the arguments ask for.
@@ -78,6 +81,7 @@ pub(crate) fn parse(argv: &[OsString]) -> Result<Asked, Fault> {
     let first = argv.first().and_then(|first| first.to_str());
     let parsed = match first {
         Some(exec::NAME) => return exec::Args::read(argv).map(|args| Asked::Command(Command::Exec(args))),
+        Some(keep::NAME) => return keep::Args::read(argv).map(|args| Asked::Command(Command::Keep(args))),
         Some(mcp_proxy::NAME) => parse_proxy(argv),
         _ => parse_any(argv),
     };

@@ -5,6 +5,7 @@ pub(crate) mod demo;
 pub(crate) mod exec;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod keep;
 pub(crate) mod mcp;
 pub(crate) mod mcp_proxy;
 pub(crate) mod pauses;

@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::args::{Asked, Command};
 use crate::commands::{
-    completions, demo, exec, import, init, mcp, mcp_proxy, pauses, record, resume, runs, serve, skill, tui, wait,
+    completions, demo, exec, import, init, keep, mcp, mcp_proxy, pauses, record, resume, runs, serve, skill, tui, wait,
 };
 use crate::exit::Exit;
 use crate::fault::{Fault, Reader};
@@ -47,7 +47,7 @@ impl From<Result<Exit, Fault>> for Done {
 fn perform(command: Command) -> Done {
     match &command {
         // Nothing here has anything to say, and the server waits.
-        Command::Exec(_) => {}
+        Command::Exec(_) | Command::Keep(_) => {}
         // That no hub is there is said once, and in our own words.
         Command::McpProxy(_) => log("error"),
         Command::Serve(_)
@@ -67,6 +67,7 @@ fn perform(command: Command) -> Done {
     match command {
         Command::McpProxy(args) => Done::Server(mcp_proxy::run(args)),
         Command::Exec(args) => Done::Server(exec::run(&args)),
+        Command::Keep(args) => Done::Server(keep::run(&args)),
         Command::Serve(args) => host(serve::run(args)).into(),
         Command::Demo(args) => host(demo::run(args)).into(),
         Command::Pauses(args) => ask(pauses::run(args)).into(),

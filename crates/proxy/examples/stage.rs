@@ -35,6 +35,7 @@ fn proxy(args: &[OsString]) -> ExitCode {
         program: command.next().unwrap_or_default(),
         args: command.collect(),
         shim: None,
+        keeper: None,
         stderr: ChildStderr::Mirrored,
         gate: Gate::new(GateConfig::new(tap.clone())),
         tap,

@@ -2,6 +2,7 @@
 
 mod exit;
 mod group;
+mod keeper;
 mod process;
 mod spawn;
 mod tail;
@@ -9,6 +10,7 @@ mod tail;
 pub use exit::Exited;
 pub(crate) use exit::Status;
 pub(crate) use group::{Order, supervise};
+pub use keeper::Keeper;
 pub use spawn::{ChildStderr, Shim};
 pub(crate) use spawn::{SpawnError, Spec, Started, spawn};
 pub(crate) use tail::{Tail, pump};

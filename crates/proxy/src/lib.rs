@@ -16,7 +16,7 @@ mod story;
 mod trace;
 
 pub use alive::Heartbeat;
-pub use child::{ChildStderr, Exited, Shim};
+pub use child::{ChildStderr, Exited, Keeper, Shim};
 pub use rules::{Duplicates, FrameCap, FrameCapError, Rules, Trouble};
 pub use story::{Command, Shown};
 pub use trace::Trace;

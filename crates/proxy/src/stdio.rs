@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::alive::{Heartbeat, Hosts};
-use crate::child::{self, ChildStderr, Exited, Order, Shim, SpawnError, Status, Tail};
+use crate::child::{self, ChildStderr, Exited, Keeper, Order, Shim, SpawnError, Status, Tail};
 use crate::console::{Console, visible};
 use crate::end::{End, stdio};
 use crate::relay::{Heard, HoldRules, Outside, Relay, Setup, State, Told};
@@ -31,6 +31,8 @@ pub struct StdioConfig {
     pub args: Vec<OsString>,
     /// Ties the server's life to ours; `None`: it is started directly.
     pub shim: Option<Shim>,
+    /// What ends the server and all it started when we are killed.
+    pub keeper: Option<Keeper>,
     /// Where its stderr goes.
     pub stderr: ChildStderr,
     /// Where calls stand.
@@ -139,7 +141,7 @@ impl Session<'_> {
         });
         let helpers = [self.notice(), self.attach(&mut relay, outside.clone())];
         let mut signals = Signals::new();
-        let supervised = child::supervise(child, obeyed);
+        let supervised = child::supervise(child, obeyed, self.config.keeper.as_ref());
         let carried = async {
             let state = relay.run().await;
             if matches!(state, State::Stopped(_)) {

@@ -10,7 +10,7 @@ use lockgate_graphmind::{Enabled, Environment, Session};
 use lockgate_protocol::debug::{RunId, SdkInfo};
 use lockgate_protocol::edit::Hidden;
 use lockgate_proxy::stdio::{Attach, HoldConfig, StdioConfig, WaitForAttach, run};
-use lockgate_proxy::{ChildStderr, Duplicates, FrameCap, Heartbeat, Rules, Shim, Shown, Trace, Trouble};
+use lockgate_proxy::{ChildStderr, Duplicates, FrameCap, Heartbeat, Keeper, Rules, Shim, Shown, Trace, Trouble};
 
 use crate::link::Link;
 use crate::path::{Options, path};
@@ -23,6 +23,8 @@ pub struct StdioOptions {
     pub args: Vec<OsString>,
     /// Our own program and the command of it that ties a server's life to ours; `None`: the server is started directly.
     pub shim: Option<(PathBuf, &'static str)>,
+    /// Ourselves, and the hidden command that ends the server's group when we are killed.
+    pub keeper: Option<(PathBuf, &'static str)>,
     /// Version of the program that reports.
     pub version: String,
     /// Name of the run.
@@ -72,6 +74,7 @@ pub async fn stdio(options: StdioOptions) -> i32 {
         program: options.program,
         args: options.args,
         shim: options.shim.map(|(program, command)| Shim { program, args: vec![command.into()] }),
+        keeper: options.keeper.map(|(program, command)| Keeper { program, args: vec![command.into()] }),
         stderr: options.stderr,
         gate: path.gate,
         tap: path.tap,

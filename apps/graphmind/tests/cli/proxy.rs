@@ -95,9 +95,38 @@ fn a_killed_proxy_takes_its_server_along() {
     assert!(alive(), "{line}");
     child.kill().expect("killed");
     child.wait().expect("ended");
+    eventually("the server is gone", || !alive());
+}
+
+/// Nor anything the server started, however deaf.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_proxy_takes_a_deaf_family_along() {
+    let bench = Bench::new();
+    let script = "trap '' TERM HUP INT; sleep 1000 & echo $$ $!; while :; do sleep 1; done";
+    let words = ["mcp-proxy", "--port", "1", "--", "sh", "-c", script];
+    let mut child = bench.command(&words).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("told");
+    let family: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(family.len(), 2, "{line}");
+    let alive =
+        |id: &&str| std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    let keeper = format!("__keep\0--group\0{}\0", family[0]);
+    eventually("a keeper runs", || {
+        let all = std::fs::read_dir("/proc").expect("it is there").filter_map(Result::ok);
+        all.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok())
+            .any(|line| String::from_utf8_lossy(&line).ends_with(&keeper))
+    });
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    eventually("the family is gone", || !family.iter().any(alive));
+}
+
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
-    while alive() {
-        assert!(Instant::now() < deadline, "the server outlived its proxy");
+    while !is_so() {
+        assert!(Instant::now() < deadline, "not so: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -6,6 +6,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::exit::Status;
+use super::keeper::{self, Keeper};
 use super::process::Process;
 
 /// What the watcher of the child is asked to do.
@@ -29,13 +30,20 @@ enum Rung {
 }
 
 /// Waits for the child to end, and sees to it that it does once that is due. Then ends whatever it left behind.
-pub(crate) async fn supervise(mut child: Process, mut orders: mpsc::Receiver<Order>) -> Status {
+pub(crate) async fn supervise(
+    mut child: Process,
+    mut orders: mpsc::Receiver<Order>,
+    mut keeper: Option<&Keeper>,
+) -> Status {
     let group = Group::of(&child);
     let mut due: Option<(Instant, Rung)> = None;
+    let mut kept = None;
+    let keep_at = Instant::now() + keeper::AFTER_START;
     let status = loop {
         tokio::select! {
             biased;
             status = child.wait() => break status,
+            () = sleep_until(keep_at), if keeper.is_some() => kept = keeper.take().and_then(|keeper| keeper.start(&group)),
             Some(order) = orders.recv() => due = obey(&group, order, due),
             () = sleep_until(due.map_or_else(Instant::now, |(at, _)| at)), if due.is_some() => {
                 due = match due {
@@ -53,6 +61,9 @@ pub(crate) async fn supervise(mut child: Process, mut orders: mpsc::Receiver<Ord
         }
     };
     group.sweep().await;
+    if let Some(kept) = kept {
+        kept.release().await;
+    }
     status.map_or(Status { code: Some(1), signal: None }, Status::of)
 }
 
@@ -77,13 +88,18 @@ fn obey(group: &Group, order: Order, due: Option<(Instant, Rung)>) -> Option<(In
 
 /// The process group of the child.
 #[cfg(unix)]
-struct Group(Option<rustix::process::Pid>);
+pub(super) struct Group(Option<rustix::process::Pid>);
 
 #[cfg(unix)]
 impl Group {
     fn of(child: &Process) -> Group {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Group(id.and_then(rustix::process::Pid::from_raw))
+    }
+
+    /// Its number, where groups have one.
+    pub(super) fn id(&self) -> Option<i32> {
+        self.0.map(|group| group.as_raw_nonzero().get())
     }
 
     fn interrupt(&self) {
@@ -131,12 +147,16 @@ impl Group {
 
 /// Where there are no groups, a job object ends the children with us.
 #[cfg(windows)]
-struct Group;
+pub(super) struct Group;
 
 #[cfg(windows)]
 impl Group {
     fn of(_: &Process) -> Group {
         Group
+    }
+
+    pub(super) fn id(&self) -> Option<i32> {
+        None
     }
 
     fn interrupt(&self) {}

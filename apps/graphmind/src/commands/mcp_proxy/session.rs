@@ -12,7 +12,7 @@ use tokio::runtime::Builder;
 
 use super::{Args, OnLimit};
 use crate::code::Code;
-use crate::commands::exec;
+use crate::commands::{exec, keep};
 use crate::fault::{Fault, Reader};
 use crate::ids;
 use crate::out;
@@ -48,7 +48,8 @@ fn options(args: Args) -> Result<StdioOptions, Fault> {
     Ok(StdioOptions {
         program,
         args: command.collect(),
-        shim: shim(),
+        shim: ourselves(cfg!(target_os = "linux").then_some(exec::NAME)),
+        keeper: ourselves(cfg!(unix).then_some(keep::NAME)),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         run: RunId::new(&format!("run_{}", ids::hex12())).unwrap_or_else(RunId::none),
         port: args.port,
@@ -67,10 +68,10 @@ fn options(args: Args) -> Result<StdioOptions, Fault> {
     })
 }
 
-/// On Linux a server is started through us, so that it cannot outlive us even if we are killed.
-fn shim() -> Option<(std::path::PathBuf, &'static str)> {
-    let ours = env::current_exe().ok().filter(|path| cfg!(target_os = "linux") && Path::exists(path));
-    ours.map(|program| (program, exec::NAME))
+/// A server is started through us where the kernel can tie its life to ours, and watched over by another of us where it
+/// leaves processes behind that no such tie reaches.
+fn ourselves(command: Option<&'static str>) -> Option<(std::path::PathBuf, &'static str)> {
+    env::current_exe().ok().filter(|path| Path::exists(path)).zip(command)
 }
 
 fn heartbeat() -> Heartbeat {
