@@ -310,3 +310,6 @@ struct Came {
     source: Source,
     packing: Packing,
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,41 +9,52 @@ use lockgate_protocol::rpc::{Content, Frame, Source};
 
 use crate::rules::LIMITS;
 
-/// The check for one call. `None` when its input cannot be edited: no parameters, or arguments that are no object.
-pub(super) fn check(params: &Raw, schema: Option<&Raw>, hidden: Hidden) -> Option<Edit> {
-    let arguments = params.view().get("arguments");
-    if params.view().kind() != Kind::Object || arguments.is_some_and(|arguments| arguments.kind() != Kind::Object) {
-        return None;
-    }
-    let (live, schema) = (params.clone(), schema.cloned());
-    Some(Edit::new(move |proposed| accept(&live, &proposed, schema.as_ref(), hidden)))
+/// What an edit of one call is checked against.
+#[derive(Debug, Clone)]
+pub(super) struct Check {
+    /// The parameters it has.
+    pub(super) live: Raw,
+    /// The parameters that were recorded, and so shown.
+    pub(super) recorded: Raw,
+    /// The tool's input schema, if it was listed.
+    pub(super) schema: Option<Raw>,
+    /// Whether a switch keeps the input back.
+    pub(super) hidden: Hidden,
 }
 
-/// The parameters the call will have: the live ones with the proposed arguments merged in.
-fn accept(live: &Raw, proposed: &Raw, schema: Option<&Raw>, hidden: Hidden) -> Result<Raw, Refusal> {
-    let no = |code, text: &str| Err(Refusal::new(code, text));
-    if proposed.view().kind() != Kind::Object {
-        return no(RefusalCode::Shape, "the edited input must have the form of the recorded one");
+impl Check {
+    /// `None` when the input cannot be edited: no parameters, or arguments that are no object.
+    pub(super) fn edit(self) -> Option<Edit> {
+        let arguments = self.live.view().get("arguments");
+        let fits = arguments.is_none_or(|arguments| arguments.kind() == Kind::Object);
+        let editable = fits && self.live.view().kind() == Kind::Object;
+        editable.then(|| Edit::new(move |proposed| self.accept(&proposed)))
     }
-    for (name, value) in proposed.view().members().filter(|(name, _)| *name != "arguments") {
-        let name = name.to_lossy();
-        let same = || live.view().get(&name).is_some_and(|live| canonical(live, &[]) == canonical(value, &[]));
-        if hidden == Hidden::Yes || !same() {
-            return no(RefusalCode::Shape, &format!("only arguments may differ, not {name}"));
+
+    /// The parameters the call will have: the live ones with the proposed arguments merged in.
+    fn accept(&self, proposed: &Raw) -> Result<Raw, Refusal> {
+        let no = |code, text: &str| Err(Refusal::new(code, text));
+        if proposed.view().kind() != Kind::Object {
+            return no(RefusalCode::Shape, "the edited input must have the form of the recorded one");
         }
+        for (name, value) in proposed.view().members().filter(|(name, _)| *name != "arguments") {
+            let name = name.to_lossy();
+            let same = |shown: View<'_>| canonical(shown, &[]) == canonical(value, &[]);
+            if self.hidden == Hidden::Yes || !self.recorded.view().get(&name).is_some_and(same) {
+                return no(RefusalCode::Shape, &format!("only arguments may differ, not {name}"));
+            }
+        }
+        let live = self.live.view();
+        let Some(arguments) = proposed.view().get("arguments") else { return Ok(self.live.clone()) };
+        let merged = edit::merge(live.get("arguments"), arguments, self.hidden)?;
+        if let Some(schema) = &self.schema {
+            edit::check(schema.view(), merged.view())
+                .map_err(|issue| Refusal::new(RefusalCode::Schema, &issue.to_string()))?;
+        }
+        let text = with_arguments(&Source::of(self.live.clone()), live, merged.as_bytes());
+        let checked = Raw::check(text, LIMITS);
+        checked.map(|checked| checked.raw).map_err(|_| Refusal::new(RefusalCode::Shape, "the edited input is too deep"))
     }
-    let before = live.view().get("arguments");
-    let merged = match proposed.view().get("arguments") {
-        Some(arguments) => edit::merge(before, arguments, hidden)?,
-        None => return Ok(live.clone()),
-    };
-    if let Some(schema) = schema {
-        edit::check(schema.view(), merged.view())
-            .map_err(|issue| Refusal::new(RefusalCode::Schema, &issue.to_string()))?;
-    }
-    let text = with_arguments(&Source::of(live.clone()), live.view(), merged.as_bytes());
-    let checked = Raw::check(text, LIMITS);
-    checked.map(|checked| checked.raw).map_err(|_| Refusal::new(RefusalCode::Shape, "the edited input is too deep"))
 }
 
 /// The message with other arguments, every other byte as it was. Nothing when the edit has none.
@@ -93,7 +104,8 @@ mod tests {
     #[track_caller]
     fn check_edit(live: &str, proposed: &str, hidden: Hidden, expected: &str) {
         let schema = raw(r#"{"type":"object","properties":{"n":{"type":"number"}}}"#);
-        let found = match accept(&raw(live), &raw(proposed), Some(&schema), hidden) {
+        let check = Check { live: raw(live), recorded: raw(live), schema: Some(schema), hidden };
+        let found = match check.accept(&raw(proposed)) {
             Ok(accepted) => format!("{accepted:?}"),
             Err(refusal) => format!("{}: {}", refusal.code, refusal.message.unwrap_or_default()),
         };
@@ -147,10 +159,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_recorded_short_may_come_back_short() {
+        let live = raw(r#"{"requestState":"a long secret","arguments":{}}"#);
+        let check = Check { live, recorded: raw(r#"{"requestState":"a lo…"}"#), schema: None, hidden: Hidden::No };
+        let accepted =
+            check.accept(&raw(r#"{"requestState":"a lo…","arguments":{"n":1}}"#)).expect("nothing else differs");
+        assert_eq!(format!("{accepted:?}"), r#"{"requestState":"a long secret","arguments":{"n":1}}"#);
+        assert!(check.accept(&raw(r#"{"requestState":"a long secret"}"#)).is_err());
+    }
+
+    #[test]
     fn what_cannot_be_edited() {
-        assert!(check(&raw("[]"), None, Hidden::No).is_none());
-        assert!(check(&raw(r#"{"arguments":[]}"#), None, Hidden::No).is_none());
-        assert!(check(&raw(r#"{"name":"x"}"#), None, Hidden::No).is_some());
+        let editable = |params: &str| {
+            let check = Check { live: raw(params), recorded: raw(params), schema: None, hidden: Hidden::No };
+            check.edit().is_some()
+        };
+        assert!(!editable("[]") && !editable(r#"{"arguments":[]}"#) && editable(r#"{"name":"x"}"#));
     }
 
     #[test]

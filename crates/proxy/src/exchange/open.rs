@@ -262,10 +262,13 @@ impl Exchange {
         else {
             return EditOf(None);
         };
-        let hidden = self.rules.shown.tool_inputs;
-        // With a round in progress the recorded input is shorter than the live one; what was recorded is compared.
-        let schema = self.schemas.of(&open.exec.call.node.name, self.now.at);
-        EditOf(edit::check(&params, schema, hidden))
+        let check = edit::Check {
+            recorded: open.exec.call.input.clone().unwrap_or_else(|| params.clone()),
+            live: params,
+            schema: self.schemas.of(&open.exec.call.node.name, self.now.at).cloned(),
+            hidden: self.rules.shown.tool_inputs,
+        };
+        EditOf(check.edit())
     }
 
     /// Says what a refusal means for an execution, and what its asker gets, if anything.
