@@ -93,6 +93,8 @@ pub(crate) struct Relay<'g> {
     told: mpsc::Sender<Told>,
     /// When the rest of a dead server's pipe is waited for no longer.
     rest: Option<Instant>,
+    /// When the server has had time enough to take what a host that hung up had said.
+    deaf: Option<Instant>,
     actions: Vec<Action>,
     /// Number of the `node.started` emitted last in this step.
     started: Option<u64>,
@@ -154,6 +156,7 @@ impl<'g> Relay<'g> {
             outside: Some(setup.outside),
             told: setup.told,
             rest: None,
+            deaf: None,
             actions: Vec::new(),
             started: None,
             complained: Complained::default(),
@@ -219,6 +222,7 @@ impl<'g> Relay<'g> {
 
     fn handle(&mut self, event: Event) {
         match event {
+            Event::Lane(Side::Server, News::Bytes) if self.rest.is_some() => self.rest = Some(Instant::now() + REST),
             Event::Lane(_, News::Bytes) => {}
             Event::Lane(side, News::End) => self.hung_up(side),
             Event::Lane(side, News::Decided(outcome)) => self.decided(side, outcome),
@@ -292,6 +296,8 @@ async fn outside(receiver: Option<&mut mpsc::Receiver<Outside>>) -> Option<Outsi
     }
 }
 
+/// How long a server may take to take what a host said before it hung up.
+const DEAF: Duration = Duration::from_secs(30);
 /// How long the rest of a dead server's pipe is waited for: something it left behind may hold it open.
 const REST: Duration = Duration::from_millis(500);
 

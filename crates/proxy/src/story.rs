@@ -56,14 +56,22 @@ pub(crate) struct Start<'a> {
     pub(crate) subject: Subject,
     pub(crate) from: Side,
     pub(crate) method: &'a str,
-    /// None of a notification.
-    pub(crate) id: Option<&'a Id>,
+    pub(crate) came: Came<'a>,
     pub(crate) params: Option<&'a Raw>,
     pub(crate) meta: Meta<'a>,
     pub(crate) era: Era,
     pub(crate) packing: Packing,
     /// Another parent than its place has.
     pub(crate) parent: Option<Arc<str>>,
+}
+
+/// As what something came.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Came<'a> {
+    Request(&'a Id),
+    Notification,
+    /// Inside another message, or as no message at all.
+    Within,
 }
 
 /// Whether a message came alone.
@@ -247,7 +255,7 @@ impl Story {
             subject: Subject { node, place: Place::Protocol },
             from: about.from,
             method: "",
-            id: None,
+            came: Came::Within,
             params: params.as_ref(),
             meta: Meta::default(),
             era: about.era,

@@ -12,7 +12,7 @@ use super::{Came, Course, Exchange, Settled, edit};
 use crate::answer::{self, Denial};
 use crate::rules::Trouble;
 use crate::side::Side;
-use crate::story::{Finish, Start, error_info};
+use crate::story::{self, Finish, Start, error_info};
 
 impl Exchange {
     pub(super) fn question(&mut self, request: Request, came: Came) -> Course {
@@ -48,7 +48,7 @@ impl Exchange {
             subject,
             from,
             method: &request.method,
-            id: Some(&request.id),
+            came: story::Came::Request(&request.id),
             params: recorded.as_ref(),
             meta: read.meta,
             era,

@@ -17,7 +17,7 @@ use super::{Came, Course, Exchange, Settled, edit};
 use crate::answer;
 use crate::mapping::Subject;
 use crate::side::Side;
-use crate::story::{Finish, Packing, Start, error_info};
+use crate::story::{self, Finish, Packing, Start, error_info};
 
 impl Exchange {
     /// An answer asks back. Its questions come to the gate one after the other.
@@ -44,7 +44,7 @@ impl Exchange {
             subject: Subject { node, place },
             from: Side::Server,
             method: &method,
-            id: None,
+            came: story::Came::Within,
             params: params.as_ref(),
             meta: read.meta,
             era: round.open.exec.era,

@@ -12,7 +12,7 @@ use super::action::{Action, Decided, Say};
 use super::open::{Effect, Standing, TellingStop, policy_error};
 use super::{Came, Course, Exchange, Settled, edit};
 use crate::side::Side;
-use crate::story::{Finish, Start};
+use crate::story::{self, Finish, Start};
 
 impl Exchange {
     pub(super) fn telling(&mut self, told: &Notification, came: Came) -> Course {
@@ -35,7 +35,7 @@ impl Exchange {
             subject: self.mapping.subject(from, &told.method, &read),
             from,
             method: &told.method,
-            id: None,
+            came: story::Came::Notification,
             params: told.params.as_ref(),
             meta: read.meta,
             era: self.eras.of_notification(&read.meta),

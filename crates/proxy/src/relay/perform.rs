@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::stand::{self, Ends, Stand};
-use super::{Relay, State};
+use super::{DEAF, REST, Relay, State, lane};
 use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Vigil};
 use crate::console::visible;
 use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say};
@@ -245,7 +245,10 @@ impl Relay<'_> {
     /// Nothing more is read from a side; what it said may still be on its way.
     pub(super) fn hung_up(&mut self, side: Side) {
         match side {
-            Side::Client => self.step(Input::Gone(side)),
+            Side::Client => {
+                self.deaf = Some(Instant::now() + DEAF);
+                self.step(Input::Gone(side));
+            }
             Side::Server => {
                 self.ready();
                 if let Some(stand) = self.lanes.client.stand() {
@@ -259,7 +262,7 @@ impl Relay<'_> {
     pub(super) fn stream_ended(&mut self, side: Side) {
         self.sinks[side.other()].end();
         match side {
-            Side::Client => drop(self.told.try_send(super::Told::ClientGone)),
+            Side::Client => self.client_gone(),
             Side::Server => {
                 if !matches!(self.state, State::Stopped(_)) {
                     self.state = State::Over;
@@ -287,7 +290,7 @@ impl Relay<'_> {
     pub(super) fn alarm(&self) -> Option<Instant> {
         let stands = Side::BOTH.iter().filter_map(|side| self.lanes[*side].stand()?.vigil.next());
         let due = stands.chain(self.exchange.next_expiry()).min().map(|due| self.began + due);
-        due.into_iter().chain(self.rest).min()
+        due.into_iter().chain(self.rest).chain(self.deaf).min()
     }
 
     pub(super) fn time(&mut self) {
@@ -298,11 +301,29 @@ impl Relay<'_> {
         if self.exchange.next_expiry().is_some_and(|due| due <= now) {
             self.step(Input::Tick);
         }
-        if self.rest.is_some_and(|rest| rest <= Instant::now()) {
-            self.rest = None;
-            self.ready();
-            self.lanes.server.close();
+        if self.deaf.is_some_and(|deaf| deaf <= Instant::now()) {
+            self.client_gone();
         }
+        if self.rest.is_some_and(|rest| rest <= Instant::now()) {
+            self.no_more();
+        }
+    }
+
+    /// The host hung up: the server has to end too.
+    fn client_gone(&mut self) {
+        self.deaf = None;
+        self.told.try_send(super::Told::ClientGone).ok();
+    }
+
+    /// Nothing has come from a dead server for a while. If we were to blame, it gets another while.
+    fn no_more(&mut self) {
+        if self.lanes.server.stands() || self.sinks.client.waiting() > lane::HIGH {
+            self.rest = Some(Instant::now() + REST);
+            return;
+        }
+        self.rest = None;
+        self.ready();
+        self.lanes.server.close();
     }
 
     /// Whatever is due for what stands from a side.

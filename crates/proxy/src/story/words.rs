@@ -5,7 +5,7 @@ use lockgate_protocol::debug::Extra;
 use lockgate_protocol::json::{Raw, Value, View};
 use lockgate_protocol::mcp::Era;
 
-use super::{Exec, Finish, Packing, Start};
+use super::{Came, Exec, Finish, Packing, Start};
 use crate::side::Side;
 
 #[derive(Debug)]
@@ -46,9 +46,10 @@ impl Words {
             Side::Server => &self.server,
         };
         extra.push(("direction", direction.clone()));
-        match start.id {
-            Some(id) => extra.push(("jsonrpcId", id.raw())),
-            None => extra.push(("notification", Raw::bool(true))),
+        match start.came {
+            Came::Request(id) => extra.push(("jsonrpcId", id.raw())),
+            Came::Notification => extra.push(("notification", Raw::bool(true))),
+            Came::Within => {}
         }
         if start.packing == Packing::Batched {
             extra.push(("batched", Raw::bool(true)));

@@ -27,8 +27,8 @@ async fn two_rounds_are_one_execution() {
     stage.down(DONE).await;
     insta::assert_snapshot!(stage.story("node.started tool:pay").await, @r"
     node.started tool:pay mcp_1 in mcp:session
-    node.started mcp:elicitation/create mcp_2 in tool:pay notification=true
-    node.started llm:sampling mcp_3 in tool:pay notification=true
+    node.started mcp:elicitation/create mcp_2 in tool:pay
+    node.started llm:sampling mcp_3 in tool:pay
     node.finished mcp:elicitation/create mcp_2 ok
     node.finished llm:sampling mcp_3 ok
     node.finished tool:pay mcp_1 ok rounds=2

@@ -71,7 +71,7 @@ async fn a_server_that_asks_violates_the_era_and_is_relayed() {
     node.error llm:sampling mcp_2 EraViolation: a server sends no requests in the stateless era
     node.finished llm:sampling mcp_2 ok
     node.started mcp:protocol mcp:protocol in mcp:session
-    node.started mcp:response mcp_3 in mcp:protocol notification=true
+    node.started mcp:response mcp_3 in mcp:protocol
     node.error mcp:response mcp_3 EraViolation: a client sends no answers in the stateless era
     node.finished mcp:response mcp_3 error
     ");

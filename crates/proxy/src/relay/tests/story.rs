@@ -1,7 +1,7 @@
 //! The shape of a session for viewers, from its first event to its last.
 
 use super::stage::{CALL, RESULT, Stage, Waits, pass};
-use crate::relay::{Outside, State};
+use crate::relay::{Outside, State, Told};
 use crate::trace::Trace;
 
 #[tokio::test(start_paused = true)]
@@ -129,6 +129,45 @@ async fn a_server_that_dies_while_we_wait_is_not_waited_for() {
     stage.server.write(b"last words").await;
     assert_eq!(stage.close().await, State::Over);
     assert_eq!(stage.host.hear_rest().await, b"last words");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_host_gets_everything_a_dead_server_had_said() {
+    let mut stage = Stage::shaped(|shape| shape.pipe = 1_000);
+    let many: String =
+        (0..2_000).map(|number| format!("{{\"number\":{number},\"text\":\"{}\"}}\n", "x".repeat(400))).collect();
+    let (said, pipe) = many.split_at(many.len() - 900);
+    let Stage { host, server, .. } = &mut stage;
+    let mut heard = Vec::new();
+    let hearing = async {
+        while heard.len() < 1_000 {
+            heard.extend(host.hear_bytes().await.expect("a line"));
+        }
+    };
+    // All that the proxy takes, while its host takes next to nothing.
+    let saying = tokio::time::timeout(std::time::Duration::from_millis(50), server.write(said.as_bytes()));
+    let (saying, ()) = tokio::join!(saying, hearing);
+    assert!(saying.is_err() && !pipe.is_empty(), "the host is slower than its server");
+    stage.outside(Outside::ServerGone).await;
+    pass(5_000).await;
+    assert!(stage.is_running());
+    stage.server.hang_up().await;
+    heard.extend(stage.host.hear_rest().await);
+    assert!(heard.len() > 250_000 && many.as_bytes().starts_with(&heard), "{}", heard.len());
+    assert_eq!(stage.ended().await, State::Over);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_hangs_up_is_noticed_although_the_server_takes_nothing() {
+    let mut stage = Stage::shaped(|shape| shape.pipe = 1_000);
+    let much = format!("{{\"text\":\"{}\"}}\n", "x".repeat(263_500));
+    let said = tokio::time::timeout(std::time::Duration::from_millis(50), stage.host.write(much.as_bytes())).await;
+    assert!(said.is_ok(), "the proxy took it");
+    stage.host.hang_up().await;
+    pass(29_000).await;
+    assert_eq!(stage.told(), None);
+    pass(1_001).await;
+    assert_eq!(stage.told(), Some(Told::ClientGone));
 }
 
 #[tokio::test(start_paused = true)]
