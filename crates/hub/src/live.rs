@@ -25,6 +25,7 @@ pub(crate) use self::polls::Poll;
 use self::polls::Polls;
 pub(crate) use self::records::Introduction;
 use self::records::{Names, Records};
+use self::settle::Unkept;
 use self::timers::Timers;
 pub(crate) use self::viewers::Joined;
 use self::viewers::Viewers;
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     Overlay(oneshot::Sender<Vec<(Run, Liveness)>>),
     /// Whether a pause is open here, and in which words.
     PauseState(Key, oneshot::Sender<Option<&'static str>>),
+    /// Answered when the store shows readers all that was shown of the run.
+    Readable(Arc<str>, oneshot::Sender<()>),
     Health(oneshot::Sender<Option<Arc<str>>>),
     /// Runs that were running when the hub began; answered when the store has followed.
     Reconcile {
@@ -149,6 +152,7 @@ pub(crate) struct State {
     /// Runs whose counts changed since viewers were told.
     dirty: HashSet<Arc<str>>,
     pending: Pending,
+    unkept: Unkept,
     /// Runs of an earlier hub that nobody came back for, whatever a reader saw of them before.
     orphans: HashSet<Arc<str>>,
     /// Why the store keeps nothing at the moment.
@@ -182,6 +186,7 @@ impl Live {
             timers: Timers::default(),
             dirty: HashSet::new(),
             pending,
+            unkept: Unkept::default(),
             orphans: HashSet::new(),
             storage: None,
             reconciled: Vec::new(),
@@ -243,6 +248,7 @@ impl State {
                 None => break,
             }
         }
+        // Dropping the way to the writer lets it commit and end.
     }
 
     fn obey(&mut self, command: Command, clock: Clock) {
@@ -262,6 +268,7 @@ impl State {
             Command::PauseState(key, reply) => {
                 tell(reply, self.pauses.get(&key).map(crate::pauses::Hold::state));
             }
+            Command::Readable(run, reply) => self.unkept.wait(&run, reply),
             Command::Health(reply) => tell(reply, self.storage.clone()),
             Command::Reconcile { runs, reply } => self.reconcile(runs, reply, clock),
             Command::Pruned(runs) => self.pruned(&runs),

@@ -55,6 +55,11 @@ impl Site {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Waits until the store can be read up to what viewers were shown of a run: a few milliseconds at most.
+    pub(crate) async fn readable(&self, run: &str) {
+        self.live.ask(|reply| Command::Readable(run.into(), reply)).await;
+    }
+
     /// The newest runs with what only the live state knows of them.
     pub(crate) async fn runs(&self) -> Vec<(Run, Liveness)> {
         let mut runs = match self.store.runs(MOST_RUNS).await {

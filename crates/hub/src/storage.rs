@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::ingest::frame::{Incoming, Note};
 use crate::pauses::AppId;
 use crate::store::error::StoreError;
-use crate::store::sqlite::Store;
+use crate::store::sqlite::{Store, Tx};
 use crate::store::{Batch, Committed, NewEvent, NewRun, Turn};
 
 /// What waits to be written, and what is being written.
@@ -34,13 +34,17 @@ pub(crate) struct From {
     pub(crate) note: Note,
 }
 
-/// A batch that was written, or not.
+/// What became of batches.
 #[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) batch: Batch,
-    pub(crate) committed: Committed,
-    /// Why nothing of it is on disk.
-    pub(crate) failure: Option<Arc<StoreError>>,
+pub(crate) enum Done {
+    /// It is in the open transaction: its new events may be shown.
+    Put { batch: Batch, committed: Committed },
+    /// It could not be put there; its events have numbers all the same.
+    Unsaved { batch: Batch, committed: Committed, failure: Arc<StoreError> },
+    /// Everything that was put is on disk.
+    Kept,
+    /// Everything that was put since the last word is lost.
+    Lost(Arc<StoreError>),
 }
 
 impl Pending {
@@ -116,34 +120,109 @@ impl Pending {
     }
 }
 
-/// Writes one batch after the other until the actor is gone.
+/// Writes one batch after the other until the actor is gone. A transaction takes in several, for a few milliseconds.
 pub(crate) async fn write(
     store: Arc<Store>,
     mut batches: mpsc::Receiver<Batch>,
     done: mpsc::Sender<Done>,
     due: Arc<Notify>,
 ) {
-    let mut failed: Option<(Instant, Arc<StoreError>)> = None;
-    while let Some(batch) = batches.recv().await {
-        let attempt = match &failed {
-            // It failed a moment ago: do not let everybody wait for it to fail again.
-            Some((at, error)) if at.elapsed() < AGAIN => Err(Arc::clone(error)),
-            _ => {
-                let attempt = store.commit(&batch).await.map_err(Arc::new);
-                failed = attempt.as_ref().err().map(|error| (Instant::now(), Arc::clone(error)));
-                attempt
+    let mut writing = Writing { store: &store, open: None, failed: None };
+    loop {
+        let answers = match &writing.open {
+            None => match batches.recv().await {
+                Some(batch) => writing.put(batch).await,
+                None => return,
+            },
+            Some(open) => match timeout_at(open.until, batches.recv()).await {
+                Ok(Some(batch)) => writing.put(batch).await,
+                Ok(None) => {
+                    writing.commit().await;
+                    return;
+                }
+                Err(_) => writing.commit().await.into_iter().collect(),
+            },
+        };
+        for answer in answers {
+            if done.send(answer).await.is_err() {
+                return;
             }
-        };
-        let answer = match attempt {
-            Ok(committed) => Done { batch, committed, failure: None },
-            Err(error) => Done { committed: store.number(&batch).await, batch, failure: Some(error) },
-        };
+        }
         if store.checkpoint_due() {
             due.notify_one();
         }
-        if done.send(answer).await.is_err() {
-            return;
+    }
+}
+
+struct Writing<'s> {
+    store: &'s Store,
+    open: Option<Open<'s>>,
+    /// When it last failed, and how.
+    failed: Option<(Instant, Arc<StoreError>)>,
+}
+
+/// A transaction under way.
+struct Open<'s> {
+    tx: Tx<'s>,
+    until: Instant,
+    events: usize,
+}
+
+impl Writing<'_> {
+    async fn put(&mut self, batch: Batch) -> Vec<Done> {
+        let attempt = match &self.failed {
+            // It failed a moment ago: do not let everybody wait for it to fail again.
+            Some((at, error)) if at.elapsed() < AGAIN => Err(Arc::clone(error)),
+            _ => self.try_put(&batch).await,
+        };
+        match attempt {
+            Ok(committed) => {
+                let full = self.open.as_ref().is_some_and(|open| open.events >= BATCH);
+                let mut answers = vec![Done::Put { batch, committed }];
+                if full {
+                    answers.extend(self.commit().await);
+                }
+                answers
+            }
+            Err(failure) => {
+                let lost = match self.open.take() {
+                    Some(open) => {
+                        open.tx.rollback().await;
+                        Some(Done::Lost(Arc::clone(&failure)))
+                    }
+                    None => None,
+                };
+                let committed = self.store.number(&batch).await;
+                lost.into_iter().chain([Done::Unsaved { batch, committed, failure }]).collect()
+            }
         }
+    }
+
+    async fn try_put(&mut self, batch: &Batch) -> Result<Committed, Arc<StoreError>> {
+        let attempt = self.put_into(batch).await.map_err(Arc::new);
+        self.failed = attempt.as_ref().err().map(|error| (Instant::now(), Arc::clone(error)));
+        attempt
+    }
+
+    async fn put_into(&mut self, batch: &Batch) -> Result<Committed, StoreError> {
+        let open = match &mut self.open {
+            Some(open) => open,
+            closed => closed.insert(Open { tx: self.store.begin().await?, until: Instant::now() + OPEN, events: 0 }),
+        };
+        open.events += batch.events.len();
+        open.tx.put(batch).await
+    }
+
+    async fn commit(&mut self) -> Option<Done> {
+        let open = self.open.take()?;
+        Some(match open.tx.commit().await {
+            Ok(()) => Done::Kept,
+            Err(error) => {
+                let error = Arc::new(error);
+                self.failed = Some((Instant::now(), Arc::clone(&error)));
+                Done::Lost(error)
+            }
+        })
     }
 }
 
@@ -165,6 +244,8 @@ fn weight(event: &NewEvent) -> usize {
 const BATCH: usize = 512;
 const MOST: usize = 2 * BATCH;
 const MOST_BYTES: usize = 8 << 20;
-const LINGER: Duration = Duration::from_millis(2);
+const LINGER: Duration = Duration::from_millis(1);
+/// How long a transaction takes batches in.
+const OPEN: Duration = Duration::from_millis(5);
 const AGAIN: Duration = Duration::from_secs(2);
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_millis(500);

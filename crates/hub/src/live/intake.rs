@@ -46,8 +46,15 @@ impl State {
         match from {
             FromApp::Hello { app, greeting } => self.attach(app, *greeting, clock),
             FromApp::Frames { app, arrivals } => {
-                for arrival in arrivals {
-                    self.arrive(app, arrival, clock);
+                // Neighbours mostly share a run; what was decided for one holds for the next.
+                let mut admitted = None;
+                for Arrival { incoming, first } in arrivals {
+                    if admitted.as_ref() != Some(&incoming.event.run) {
+                        admitted = self.admit(app, &incoming, first, clock);
+                    }
+                    if admitted.is_some() {
+                        self.accept(app, incoming);
+                    }
                 }
             }
             FromApp::Gone { app } => self.detach(app, clock),
@@ -97,10 +104,9 @@ impl State {
         }
     }
 
-    /// Judges one event: who may write, who owns, what must exist first. Then it waits to be stored.
-    fn arrive(&mut self, id: AppId, arrival: Arrival, clock: Clock) {
-        let Arrival { mut incoming, first } = arrival;
-        let Some(app) = self.apps.get(&id) else { return };
+    /// Judges an event: who may write, who owns, what must exist first. Answers its run if it may be stored.
+    fn admit(&mut self, id: AppId, incoming: &Incoming, first: First, clock: Clock) -> Option<Arc<str>> {
+        let app = self.apps.get(&id)?;
         let run = Arc::clone(&incoming.event.run);
         let record = self.records.get(&run).filter(|record| !record.is_awaited());
         let known = match (record, &first) {
@@ -108,7 +114,10 @@ impl State {
             (None, First::Stored(stored)) => Some((None, stored.run.status)),
             (None, First::New) => None,
             // It was in memory when the connection looked, and its claim has been evicted since.
-            (None, First::No) => return self.refused(id, &run, Refusal::Ended, clock),
+            (None, First::No) => {
+                self.refused(id, &run, Refusal::Ended, clock);
+                return None;
+            }
         };
         let standing = Standing {
             owned_by_another: known.and_then(|(owner, _)| owner).is_some_and(|owner| owner != id),
@@ -125,10 +134,18 @@ impl State {
                     tracing::info!(run = %run.escape_debug(), swallowed, "another session goes on with the run");
                 }
             }
-            Entry::Refused(refusal) => return self.refused(id, &run, refusal, clock),
+            Entry::Refused(refusal) => {
+                self.refused(id, &run, refusal, clock);
+                return None;
+            }
         }
-        self.own(id, &run, &incoming, first);
-        self.stamp(id, &run, &mut incoming);
+        self.own(id, &run, incoming, first);
+        Some(run)
+    }
+
+    /// Lets an event wait to be stored.
+    fn accept(&mut self, id: AppId, mut incoming: Box<Incoming>) {
+        self.stamp(id, &mut incoming);
         self.pending.event(*incoming, id);
     }
 
@@ -186,10 +203,10 @@ impl State {
     }
 
     /// Writes down who is credited with a release, as far as that can be told.
-    fn stamp(&self, id: AppId, run: &Arc<str>, incoming: &mut Incoming) {
+    fn stamp(&self, id: AppId, incoming: &mut Incoming) {
         let Note::Resumed { pause, action, request, winner } = &mut incoming.note else { return };
         let Some(app) = self.apps.get(&id) else { return };
-        let key = Key { run: Arc::clone(run), pause: Arc::clone(pause) };
+        let key = Key { run: Arc::clone(&incoming.event.run), pause: Arc::clone(pause) };
         *winner = self.pauses.winner(&key, action, request.as_deref(), app.echo);
         if let (Some(winner), Some(payload)) = (winner, &incoming.event.payload) {
             let stamped = with_audit(payload, winner.by.as_str(), winner.operator.as_deref());

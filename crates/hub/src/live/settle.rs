@@ -1,6 +1,9 @@
 //! What stored events change: status, counts, pauses, and what viewers see (hub §4). Repeats change nothing.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+
+use tokio::sync::oneshot;
 
 use super::records::millis;
 use super::{Clock, State, tell};
@@ -9,38 +12,91 @@ use crate::feed::frames;
 use crate::ingest::frame::Note;
 use crate::pauses::{AppId, Key, Refused};
 use crate::storage::{Done, From};
+use crate::store::error::StoreError;
 use crate::store::{Batch, Committed, Mark, NewEvent, Status, Totals};
 
 impl State {
-    /// A batch has been written, or could not be; either way viewers see its new events, in the order of the store.
+    /// Follows the store. Viewers see new events as soon as they have their numbers, in the order of the store.
     pub(super) fn settle(&mut self, done: Done, clock: Clock) {
-        let Done { batch, committed, failure } = done;
-        let Batch { runs, events, turns } = batch;
-        let Committed { ords, totals } = committed;
+        match done {
+            Done::Put { batch, committed } => {
+                self.unkept.rows.extend(batch.runs.iter().map(|run| Arc::clone(&run.id)));
+                self.unkept.runs.extend(committed.totals.iter().map(|(run, _)| Arc::clone(run)));
+                self.take_back(&batch, &committed, clock);
+                self.unkept.events.push((batch.events, committed.ords));
+            }
+            Done::Unsaved { batch, committed, failure } => {
+                self.unkept.rows.extend(batch.runs.iter().map(|run| Arc::clone(&run.id)));
+                self.take_back(&batch, &committed, clock);
+                self.lost(&failure);
+            }
+            Done::Kept => self.kept(),
+            Done::Lost(failure) => self.lost(&failure),
+        }
+    }
+
+    fn take_back(&mut self, batch: &Batch, committed: &Committed, clock: Clock) {
         let origins = self.pending.landed();
-        for ((event, from), ord) in events.iter().zip(origins).zip(ords) {
-            if let Some(ord) = ord {
+        let mut quiet = Quiet::default();
+        for ((event, from), ord) in batch.events.iter().zip(origins).zip(&committed.ords) {
+            let Some(ord) = *ord else { continue };
+            if quiet.takes(event, &from, ord) {
+                continue;
+            }
+            self.passed(&quiet);
+            quiet.events.clear();
+            if !quiet.takes(event, &from, ord) {
                 self.happened(event, from, ord, clock);
             }
         }
-        let kept = failure.is_none();
-        for (run, now) in totals {
-            self.count(&run, now, kept);
+        self.passed(&quiet);
+        for (run, now) in &committed.totals {
+            self.count(run, *now);
             self.timers.update_soon(clock.now);
-            self.dirty.insert(run);
+            self.dirty.insert(Arc::clone(run));
         }
-        if !kept {
-            // Their rows are missing; the next batch of these runs brings them again.
-            for run in &runs {
-                self.records.get_mut(&run.id).into_iter().for_each(|record| record.ensured = false);
-            }
-        }
-        if !(runs.is_empty() && turns.is_empty()) {
+        if !(batch.runs.is_empty() && batch.turns.is_empty()) {
             self.polls.look();
         }
-        self.health(failure.map(|error| error.to_string().into()));
-        if self.pending.is_empty() {
+    }
+
+    /// All that was shown so far is on disk.
+    fn kept(&mut self) {
+        let Unkept { runs, readers, .. } = std::mem::take(&mut self.unkept);
+        for run in runs {
+            let Some(record) = self.records.get_mut(&run) else { continue };
+            record.stored = record.shown;
+            if !record.tails.is_empty() {
+                let text = frames::stored(&run, record.stored);
+                self.viewers.tell_tails(&record.tails, &text);
+            }
+        }
+        readers.into_iter().for_each(|reader| tell(reader, ()));
+        self.health(None);
+        if self.pending.is_empty() && !self.pending.in_flight() {
             self.reconciled.drain(..).for_each(|reply| tell(reply, ()));
+        }
+    }
+
+    /// What was shown and not kept stays shown, and is nowhere else.
+    fn lost(&mut self, failure: &StoreError) {
+        // Rows that are missing now come again with the next event of their run.
+        let Unkept { rows, readers, .. } = std::mem::take(&mut self.unkept);
+        readers.into_iter().for_each(|reader| tell(reader, ()));
+        for run in rows {
+            self.records.get_mut(&run).into_iter().for_each(|record| record.ensured = false);
+        }
+        self.health(Some(failure.to_string().into()));
+    }
+
+    /// Events that only have to be shown.
+    fn passed(&mut self, quiet: &Quiet<'_>) {
+        let Some((last, ord)) = quiet.events.last() else { return };
+        let Some(record) = self.records.get_mut(&last.run) else { return };
+        record.shown = *ord;
+        record.last_ts = Some(last.ts);
+        if !record.tails.is_empty() {
+            quiet.events.iter().for_each(|(event, ord)| self.show(event, *ord));
         }
     }
 
@@ -113,18 +169,11 @@ impl State {
         }
     }
 
-    fn count(&mut self, run: &Arc<str>, now: Totals, kept: bool) {
-        let Some(record) = self.records.get_mut(run) else { return };
-        record.run.events = now.events;
-        record.run.errors = now.errors;
-        record.run.last_ord = now.last_ord;
-        if !kept {
-            return;
-        }
-        record.stored = now.last_ord;
-        if !record.tails.is_empty() {
-            let text = frames::stored(run, now.last_ord);
-            self.viewers.tell_tails(&record.tails, &text);
+    fn count(&mut self, run: &str, now: Totals) {
+        if let Some(record) = self.records.get_mut(run) {
+            record.run.events = now.events;
+            record.run.errors = now.errors;
+            record.run.last_ord = now.last_ord;
         }
     }
 
@@ -138,5 +187,51 @@ impl State {
         }
         self.storage = failure;
         self.broadcast_state();
+    }
+}
+
+/// What is in the open transaction of the store.
+#[derive(Debug, Default)]
+pub(super) struct Unkept {
+    /// Batches with the numbers of their new events.
+    events: Vec<(Vec<NewEvent>, Vec<Option<u64>>)>,
+    runs: HashSet<Arc<str>>,
+    /// Runs whose row was made in it.
+    rows: Vec<Arc<str>>,
+    /// Who reads the store, and wants to see what is shown.
+    readers: Vec<oneshot::Sender<()>>,
+}
+
+impl Unkept {
+    pub(super) fn wait(&mut self, run: &str, reader: oneshot::Sender<()>) {
+        if self.runs.contains(run) {
+            self.readers.push(reader);
+        } else {
+            tell(reader, ());
+        }
+    }
+
+    /// Events of a run that no reader of the store can see yet.
+    pub(super) fn of<'u>(&'u self, run: &str) -> impl Iterator<Item = (&'u NewEvent, u64)> {
+        let all = self.events.iter().flat_map(|(events, ords)| events.iter().zip(ords));
+        all.filter_map(move |(event, ord)| Some((event, (*ord)?)).filter(|_| *event.run == *run))
+    }
+}
+
+/// Neighbouring events of one run that change nothing but its counts; most are.
+#[derive(Default)]
+struct Quiet<'e> {
+    events: Vec<(&'e NewEvent, u64)>,
+}
+
+impl<'e> Quiet<'e> {
+    /// Whether the event could be put with the others.
+    fn takes(&mut self, event: &'e NewEvent, from: &From, ord: u64) -> bool {
+        let changes = !matches!(event.mark, Mark::None | Mark::Error) || !matches!(from.note, Note::Nothing);
+        if changes || self.events.first().is_some_and(|(first, _)| first.run != event.run) {
+            return false;
+        }
+        self.events.push((event, ord));
+        true
     }
 }

@@ -145,7 +145,9 @@ impl State {
         let Some(record) = self.records.get_mut(&run) else { return };
         record.followers += 1;
         viewer.follows.insert(Arc::clone(&run), Follow { turn, place: Place::Paging, missed: 0 });
-        viewer.feed.give(Job::Replay { run, turn, after: after.unwrap_or(0), head: record.shown });
+        let feed = Arc::clone(&viewer.feed);
+        let head = self.readable(&run);
+        feed.give(Job::Replay { run, turn, after: after.unwrap_or(0), head });
     }
 
     pub(super) fn unsubscribe(&mut self, id: ViewerId, run: Option<Arc<str>>) {
@@ -171,26 +173,39 @@ impl State {
 
     /// A viewer has read up to `after`. If that is close to the present, it is queued for from here on: what it still has to
     /// read and what is queued meet without a gap, because nothing else happens in between.
-    pub(super) fn join(&mut self, id: ViewerId, run: &str, turn: u64, after: u64) -> Joined {
-        let Some((_, follow)) = self.viewers.follow(id, run).filter(|(_, follow)| follow.turn == turn) else {
+    pub(super) fn join(&mut self, id: ViewerId, run: &Arc<str>, turn: u64, after: u64) -> Joined {
+        let head = self.readable(run);
+        let Some((feed, follow)) = self.viewers.follow(id, run).filter(|(_, follow)| follow.turn == turn) else {
             return Joined::Gone;
         };
         let Some(record) = self.records.get_mut(run) else { return Joined::Gone };
-        let head = record.shown;
-        let behind = head.saturating_sub(after);
         let missed = (follow.place == Place::Lost).then(|| {
-            follow.missed += behind;
+            follow.missed += record.shown.saturating_sub(after);
             follow.missed
         });
-        if behind > CLOSE {
+        if head.saturating_sub(after) > CLOSE {
             follow.place = Place::Paging;
             return Joined::Far { head, missed };
         }
         follow.place = Place::Tail;
-        if !record.tails.contains(&id) {
+        // What the store does not show to readers yet is still here.
+        for (event, ord) in self.unkept.of(run).filter(|(_, ord)| *ord > after) {
+            if !feed.event(run, ord, &frames::fresh_event(event, ord)) {
+                follow.place = Place::Lost;
+                feed.give(Job::CatchUp { run: Arc::clone(run), turn });
+                break;
+            }
+        }
+        if follow.place == Place::Tail && !record.tails.contains(&id) {
             record.tails.push(id);
         }
         Joined::Tail { head, stored: record.stored, missed }
+    }
+
+    /// The number up to which a run can be read from the store, if it was kept.
+    fn readable(&self, run: &str) -> u64 {
+        let first = self.unkept.of(run).next().map(|(_, ord)| ord - 1);
+        first.or_else(|| self.records.get(run).map(|record| record.shown)).unwrap_or(0)
     }
 
     /// Shows an event to those who follow its run live. Whoever has no room for it is cut off.

@@ -43,6 +43,7 @@ pub(super) async fn events(State(site): State<Arc<Site>>, Path(id): Path<String>
     let (Ok(after), Ok(limit)) = (after, limit) else {
         return error(StatusCode::BAD_REQUEST, "afterSeq and limit: expected integers");
     };
+    site.readable(&id).await;
     let run = match site.store.run(&id).await {
         Ok(Some(run)) => run,
         Ok(None) => return error(StatusCode::NOT_FOUND, "no such run"),

@@ -38,6 +38,7 @@ enum Missing {
 }
 
 async fn detail(site: &Site, key: &Key) -> Result<Result<Raw, Missing>, StoreError> {
+    site.readable(&key.run).await;
     let Some(run) = site.store.run(&key.run).await? else { return Ok(Err(Missing::Run)) };
     let is_pause = |event: &StoredEvent| holds(event, "pauseId", &key.pause);
     let Some(paused) = site.store.latest_where(&key.run, "exec.paused", OrdRange::ALL, is_pause).await? else {

@@ -17,7 +17,7 @@ use sqlx::sqlite::{
     SqliteSynchronous,
 };
 use sqlx::{ConnectOptions as _, Row as _, SqlSafeStr as _};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 use self::arrivals::Arrivals;
 use super::error::{StoreError, StoreErrorKind};
@@ -38,6 +38,13 @@ struct Writer {
     arrivals: Arrivals,
     /// Whether a transaction may be open.
     open: bool,
+}
+
+/// A transaction under way. What is put into it can be shown at once, but is only kept when it is committed.
+#[derive(Debug)]
+pub struct Tx<'s> {
+    store: &'s Store,
+    writer: MutexGuard<'s, Writer>,
 }
 
 impl Store {

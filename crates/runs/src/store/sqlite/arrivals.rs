@@ -92,6 +92,26 @@ impl Draft {
         ords
     }
 
+    /// An event was numbered that is here already.
+    pub(super) fn was_repeat(&mut self, event: &NewEvent) {
+        if let Some(cursor) = self.cursor(&event.run) {
+            cursor.totals.events = cursor.totals.events.saturating_sub(1);
+            cursor.totals.errors = cursor.totals.errors.saturating_sub(u64::from(event.mark == Mark::Error));
+        }
+    }
+
+    /// A number was taken by somebody else, so that the event got this one.
+    pub(super) fn reached(&mut self, run: &str, ord: u64) {
+        if let Some(cursor) = self.cursor(run) {
+            cursor.totals.last_ord = cursor.totals.last_ord.max(ord);
+        }
+    }
+
+    fn cursor(&mut self, run: &str) -> Option<&mut Cursor> {
+        let place = *self.places.get(run)?;
+        self.runs.get_mut(place).map(|(_, cursor)| cursor)
+    }
+
     pub(super) fn committed(&self, ords: Vec<Option<u64>>) -> Committed {
         let totals = self.runs.iter().map(|(run, cursor)| (Arc::clone(run), cursor.totals)).collect();
         Committed { ords, totals }

@@ -1,4 +1,4 @@
-//! Writing: one transaction per batch, many rows per statement.
+//! Writing: batches into transactions, many rows per statement.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -7,27 +7,38 @@ use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{Arguments as _, Row as _};
 
 use super::arrivals::{Care, Cursor, Draft};
-use super::{Ordering, Store, Writer};
+use super::{Ordering, Store, Tx, Writer};
 use crate::store::error::StoreError;
 use crate::store::{Batch, Committed, Mark, NewEvent, NewRun, Totals, Turn};
 
 impl Store {
-    /// Keeps a batch in one transaction: runs, then events, then turns. Events that are here already are passed over.
+    /// Begins a transaction; everybody else who writes waits until it ends.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn begin(&self) -> Result<Tx<'_>, StoreError> {
+        let mut writer = self.writer.lock().await;
+        if std::mem::replace(&mut writer.open, true) {
+            // One was given up on its way.
+            rollback(&mut writer.connection).await;
+        }
+        let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut writer.connection).await;
+        begun.map(|_| Tx { store: self, writer }).map_err(|error| self.sql(error))
+    }
+
+    /// Keeps a batch in a transaction of its own.
     ///
     /// # Errors
     /// When the database refuses; then nothing of the batch was kept.
     pub async fn commit(&self, batch: &Batch) -> Result<Committed, StoreError> {
-        let mut writer = self.writer.lock().await;
-        let mut done = commit(&mut writer, batch).await;
-        if matches!(done, Ok(None)) {
-            // Somebody else wrote to one of these runs, so what is remembered of them is stale.
-            batch.events.iter().for_each(|event| writer.arrivals.forget(&event.run));
-            done = commit(&mut writer, batch).await;
+        let mut tx = self.begin().await?;
+        match tx.put(batch).await {
+            Ok(done) => tx.commit().await.map(|()| done),
+            Err(error) => {
+                tx.rollback().await;
+                Err(error)
+            }
         }
-        let done = done.and_then(|done| done.ok_or_else(|| sqlx::Error::Protocol("rows were passed over".into())));
-        let bytes = batch.events.iter().map(|event| 400 + event.payload.as_ref().map_or(0, |payload| payload.len()));
-        self.unchecked.fetch_add(u64::try_from(bytes.sum::<usize>()).unwrap_or(0), Ordering::Relaxed);
-        done.map_err(|error| self.sql(error))
     }
 
     /// Numbers the events of a batch that could not be kept, so that viewers still see it in order.
@@ -46,25 +57,41 @@ impl Store {
     }
 }
 
-/// `None`: the rows were not as remembered, nothing was kept.
-async fn commit(writer: &mut Writer, batch: &Batch) -> Result<Option<Committed>, sqlx::Error> {
-    if std::mem::replace(&mut writer.open, true) {
-        // A commit was given up on its way.
-        rollback(&mut writer.connection).await;
+impl Tx<'_> {
+    /// Puts a batch in: runs, then events, then turns. Events that are here already are passed over.
+    ///
+    /// # Errors
+    /// When the database refuses; then the transaction can only be rolled back.
+    pub async fn put(&mut self, batch: &Batch) -> Result<Committed, StoreError> {
+        let bytes = batch.events.iter().map(|event| 400 + event.payload.as_ref().map_or(0, |payload| payload.len()));
+        self.store.unchecked.fetch_add(u64::try_from(bytes.sum::<usize>()).unwrap_or(0), Ordering::Relaxed);
+        put(&mut self.writer, batch).await.map_err(|error| self.store.sql(error))
     }
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut writer.connection).await?;
-    let mut draft = Draft::default();
-    let kept = match keep(writer, &mut draft, batch).await {
-        Ok(Some(ords)) => sqlx::query("COMMIT").execute(&mut writer.connection).await.map(|_| Some(ords)),
-        other => other,
-    };
-    let Ok(Some(ords)) = kept else {
-        rollback(&mut writer.connection).await;
-        return kept.map(|_| None);
-    };
-    writer.open = false;
-    writer.arrivals.keep(&draft);
-    Ok(Some(draft.committed(ords)))
+
+    /// Keeps all that was put in.
+    ///
+    /// # Errors
+    /// When the database refuses; then nothing of it was kept.
+    pub async fn commit(mut self) -> Result<(), StoreError> {
+        self.store.unchecked.fetch_add(COMMIT_BYTES, Ordering::Relaxed);
+        match sqlx::query("COMMIT").execute(&mut self.writer.connection).await {
+            Ok(_) => {
+                self.writer.open = false;
+                Ok(())
+            }
+            Err(error) => {
+                let error = self.store.sql(error);
+                self.rollback().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Keeps nothing of it. Numbers that were given out stay given out.
+    pub async fn rollback(mut self) {
+        rollback(&mut self.writer.connection).await;
+        self.writer.open = false;
+    }
 }
 
 /// After some errors SQLite has done it already, and says so.
@@ -74,11 +101,12 @@ async fn rollback(connection: &mut SqliteConnection) {
     }
 }
 
-async fn keep(writer: &mut Writer, draft: &mut Draft, batch: &Batch) -> Result<Option<Vec<Option<u64>>>, sqlx::Error> {
+async fn put(writer: &mut Writer, batch: &Batch) -> Result<Committed, sqlx::Error> {
     let Writer { connection: tx, arrivals, .. } = writer;
     for run in &batch.runs {
         ensure(tx, run).await?;
     }
+    let mut draft = Draft::default();
     for event in &batch.events {
         if !draft.has(&event.run) {
             let cursor = match arrivals.get(&event.run) {
@@ -92,12 +120,10 @@ async fn keep(writer: &mut Writer, draft: &mut Draft, batch: &Batch) -> Result<O
     let suspects = draft.suspects(&batch.events);
     let care = if suspects.is_empty() { Care::Fresh } else { Care::Suspect };
     let known = known(tx, &suspects).await?;
-    let ords = draft.number(&batch.events, &known, care);
-    let fresh = fresh(&batch.events, &ords);
-    if !insert(tx, &fresh).await? {
-        return Ok(None);
-    }
-    for (event, _) in &fresh {
+    let mut ords = draft.number(&batch.events, &known, care);
+    let stale = insert(tx, &batch.events, &mut ords, &mut draft).await?;
+    let fresh = batch.events.iter().zip(&ords).filter(|(_, ord)| ord.is_some()).map(|(event, _)| event);
+    for event in fresh.filter(|event| !matches!(event.mark, Mark::None | Mark::Error)) {
         mark(tx, event).await?;
     }
     for ((run, cursor), before) in draft.runs().iter().zip(before) {
@@ -106,13 +132,9 @@ async fn keep(writer: &mut Writer, draft: &mut Draft, batch: &Batch) -> Result<O
     for turn in &batch.turns {
         take(tx, turn).await?;
     }
-    Ok(Some(ords))
-}
-
-type Fresh<'e> = Vec<(&'e NewEvent, u64)>;
-
-fn fresh<'e>(events: &'e [NewEvent], ords: &[Option<u64>]) -> Fresh<'e> {
-    events.iter().zip(ords).filter_map(|(event, ord)| ord.map(|ord| (event, ord))).collect()
+    arrivals.keep(&draft);
+    stale.iter().for_each(|run| arrivals.forget(run));
+    Ok(draft.committed(ords))
 }
 
 async fn ensure(tx: &mut SqliteConnection, run: &NewRun) -> Result<(), sqlx::Error> {
@@ -158,24 +180,92 @@ async fn known(tx: &mut SqliteConnection, suspects: &[&NewEvent]) -> Result<Hash
     Ok(known)
 }
 
-/// False when fewer rows went in than there are.
-async fn insert(tx: &mut SqliteConnection, fresh: &[(&NewEvent, u64)]) -> Result<bool, sqlx::Error> {
-    let mut rest = fresh;
-    while !rest.is_empty() {
-        let Some(statement) = INSERTS.iter().find(|statement| statement.rows <= rest.len()) else { break };
+/// Inserts what was numbered, many rows per statement. Answers the runs that somebody else has written to.
+async fn insert(
+    tx: &mut SqliteConnection,
+    events: &[NewEvent],
+    ords: &mut [Option<u64>],
+    draft: &mut Draft,
+) -> Result<HashSet<Arc<str>>, sqlx::Error> {
+    let fresh: Vec<(usize, &NewEvent, u64)> = events
+        .iter()
+        .enumerate()
+        .zip(&*ords)
+        .filter_map(|((place, event), ord)| Some((place, event, (*ord)?)))
+        .collect();
+    let mut stale = HashSet::new();
+    let mut rest = fresh.as_slice();
+    while let Some(statement) = INSERTS.iter().find(|statement| statement.rows <= rest.len()) {
         let (now, later) = rest.split_at(statement.rows);
         let mut arguments = SqliteArguments::default();
         arguments.reserve(now.len() * COLUMNS, 0);
-        for (event, ord) in now {
+        for (_, event, ord) in now {
             bind(&mut arguments, event, *ord).map_err(sqlx::Error::Encode)?;
         }
         let done = sqlx::query_with(statement.sql.as_str(), arguments).execute(&mut *tx).await?;
-        if done.rows_affected() < u64::try_from(now.len()).unwrap_or(u64::MAX) {
-            return Ok(false);
+        let inserted = usize::try_from(done.rows_affected()).unwrap_or(usize::MAX);
+        if inserted < now.len() {
+            stale.extend(now.iter().map(|(_, event, _)| Arc::clone(&event.run)));
+            look_closer(tx, now, inserted, &mut Ords { ords: &mut *ords, draft: &mut *draft }).await?;
         }
         rest = later;
     }
-    Ok(true)
+    Ok(stale)
+}
+
+/// What may have to be corrected.
+struct Ords<'o> {
+    ords: &'o mut [Option<u64>],
+    draft: &'o mut Draft,
+}
+
+/// Somebody else has written to these runs, so that their rows are not as remembered: an event may be here already, or its
+/// number taken.
+async fn look_closer(
+    tx: &mut SqliteConnection,
+    rows: &[(usize, &NewEvent, u64)],
+    inserted: usize,
+    to: &mut Ords<'_>,
+) -> Result<(), sqlx::Error> {
+    let mut found = Vec::with_capacity(rows.len());
+    for (_, event, _) in rows {
+        let query = sqlx::query("SELECT ord FROM events WHERE run_id = ? AND seq = ?").bind(Arc::clone(&event.run));
+        let row = query.bind(integer(event.seq)).fetch_optional(&mut *tx).await?;
+        found.push(row.map(|row| row.try_get::<Option<i64>, _>(0)).transpose()?.map(Option::unwrap_or_default));
+    }
+    // Rows that carry our number but were not inserted by us had been given the same one.
+    let same = |((_, _, ord), found): (&(usize, &NewEvent, u64), &Option<i64>)| *found == Some(integer(*ord));
+    let mut theirs = rows.iter().zip(&found).filter(|pair| same(*pair)).count().saturating_sub(inserted);
+    for ((place, event, ord), found) in rows.iter().zip(found) {
+        let ours = found == Some(integer(*ord)) && theirs == 0;
+        if found == Some(integer(*ord)) && theirs > 0 {
+            theirs -= 1;
+        }
+        let ord = match found {
+            Some(_) if ours => Some(*ord),
+            Some(_) => {
+                to.draft.was_repeat(event);
+                None
+            }
+            None => Some(insert_next(tx, event, to.draft).await?),
+        };
+        to.ords.get_mut(*place).into_iter().for_each(|slot| *slot = ord);
+    }
+    Ok(())
+}
+
+/// Inserts an event under the next free number of its run.
+async fn insert_next(tx: &mut SqliteConnection, event: &NewEvent, draft: &mut Draft) -> Result<u64, sqlx::Error> {
+    let query = sqlx::query("SELECT max(ord) FROM events WHERE run_id = ?").bind(Arc::clone(&event.run));
+    let last: Option<i64> = query.fetch_one(&mut *tx).await?.try_get(0)?;
+    let next = last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0) + 1;
+    let mut arguments = SqliteArguments::default();
+    bind(&mut arguments, event, next).map_err(sqlx::Error::Encode)?;
+    if let Some(single) = INSERTS.last() {
+        sqlx::query_with(single.sql.as_str(), arguments).execute(tx).await?;
+    }
+    draft.reached(&event.run, next);
+    Ok(next)
 }
 
 fn bind(row: &mut SqliteArguments, event: &NewEvent, ord: u64) -> Result<(), sqlx::error::BoxDynError> {
@@ -261,3 +351,5 @@ static KNOWN: LazyLock<String> = LazyLock::new(|| {
 
 const COLUMNS: usize = 8;
 const LOOKED_UP: usize = 64;
+/// What a commit adds to the log beside its rows: the pages they stand in, roughly.
+const COMMIT_BYTES: u64 = 32 << 10;
