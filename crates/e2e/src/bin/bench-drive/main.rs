@@ -57,7 +57,8 @@ impl Plan {
     fn call(&self, id: usize) -> String {
         let text = "x".repeat(self.bytes);
         let params = format!(r#"{{"name":"echo","arguments":{{"text":"{text}","n":{id}}}}}"#);
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+        // with its newline, so that nothing is copied while the clock runs
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{params}}}\n")
     }
 }
 

@@ -13,8 +13,8 @@ use crate::{Fallible, Plan, figures, timed};
 pub(crate) fn calls(plan: &Plan, command: &[String]) -> Fallible<Value> {
     let mut pipe = Pipe::open(command)?;
     pipe.ask(INITIALIZE)?;
-    pipe.say(INITIALIZED)?;
-    let times = timed(plan, |frame| pipe.ask(frame))?;
+    pipe.input.write_all(INITIALIZED.as_bytes())?;
+    let times = timed(plan, |line| pipe.ask(line))?;
     let id = pipe.child.id();
     let memory = memory(id);
     pipe.close()?;
@@ -30,7 +30,7 @@ pub(crate) fn starts(plan: &Plan, command: &[String]) -> Fallible<Value> {
     for round in 0..plan.warm_up() + plan.calls {
         let began = Instant::now();
         let mut pipe = Pipe::open(command)?;
-        pipe.say(&frame)?;
+        pipe.input.write_all(frame.as_bytes())?;
         let mut first = [0];
         pipe.output.read_exact(&mut first)?;
         if round >= plan.warm_up() {
@@ -57,21 +57,12 @@ impl Pipe {
         Ok(Self { child, input, output, line: Vec::new() })
     }
 
-    fn say(&mut self, frame: &str) -> Fallible<()> {
-        self.input.write_all(frame.as_bytes())?;
-        self.input.write_all(b"\n")?;
-        Ok(self.input.flush()?)
-    }
-
-    fn ask(&mut self, frame: &str) -> Fallible<()> {
-        let mut line = Vec::with_capacity(frame.len() + 1);
-        line.extend_from_slice(frame.as_bytes());
-        line.push(b'\n');
-        self.input.write_all(&line)?;
+    fn ask(&mut self, line: &str) -> Fallible<()> {
+        self.input.write_all(line.as_bytes())?;
         self.line.clear();
         let read = self.output.read_until(b'\n', &mut self.line)?;
-        if read < frame.len() / 2 {
-            return Err(format!("a call of {} bytes got {read} bytes", frame.len()).into());
+        if read < line.len() / 2 {
+            return Err(format!("a call of {} bytes got {read} bytes", line.len()).into());
         }
         Ok(())
     }
@@ -92,5 +83,8 @@ fn memory(id: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1.0.0"}}}"#;
-const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+// both end with their newline
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1.0.0"}}}
+"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}
+"#;
