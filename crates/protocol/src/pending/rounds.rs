@@ -93,6 +93,11 @@ impl<T> Rounds<T> {
         self.waiting.drain(..fresh).map(|waiting| waiting.exchange).collect()
     }
 
+    /// Gives up the exchange that has waited longest.
+    pub fn give_up(&mut self) -> Option<T> {
+        self.waiting.pop_front().map(|waiting| waiting.exchange)
+    }
+
     /// Since when the longest waiting exchange waits.
     pub fn oldest(&self) -> Option<Duration> {
         self.waiting.front().map(|waiting| waiting.since)
@@ -180,6 +185,8 @@ mod tests {
         }
         assert_eq!(rounds.expire(Duration::from_secs(25)), [2]);
         assert_eq!(rounds.oldest(), Some(Duration::from_secs(30)));
-        assert_eq!(rounds.drain(), [3]);
+        rounds.wait(asked, Duration::from_secs(40), 4);
+        assert_eq!(rounds.give_up(), Some(3));
+        assert_eq!(rounds.drain(), [4]);
     }
 }

@@ -242,7 +242,8 @@ impl Open {
 
     /// Bytes it keeps alive.
     pub(super) fn weight(&self) -> usize {
-        self.source.as_ref().map_or(0, |source| source.bytes().len())
+        let input = self.exec.call.input.as_ref().map_or(0, Raw::len);
+        self.source.as_ref().map_or(input, |source| source.bytes().len().max(input))
     }
 
     /// Reported while it stood, or by its target.
@@ -353,6 +354,6 @@ pub(super) fn policy_error(refusal: &PolicyRefusal) -> ErrorInfo {
 }
 
 /// Bytes of open questions that are kept for retries.
-const MOST_KEPT: usize = 64 << 20;
+pub(super) const MOST_KEPT: usize = 64 << 20;
 /// Where nothing can be asked again.
 const NO_RETRY: Actions = Actions::NONE.with(ResumeAction::Retry);

@@ -11,7 +11,7 @@ use lockgate_protocol::pending::Asked;
 use lockgate_protocol::rpc::{Id, Request, Source};
 
 use super::action::{Decided, Passage, Patience};
-use super::open::{AnsweringStop, AskingStop, Child, Open, QuestionStop, Round, Standing};
+use super::open::{AnsweringStop, AskingStop, Child, MOST_KEPT, Open, QuestionStop, Round, Standing};
 use super::question::recorded;
 use super::{Came, Course, Exchange, Settled, edit};
 use crate::answer;
@@ -110,8 +110,14 @@ impl Exchange {
         let open = &round.open;
         let params = open.source.as_ref().and_then(|source| source.raw().view().get("params").map(Raw::from));
         let asked = Asked::of(&open.method, params.as_ref(), &mcp::Outcome::read(result.view()));
+        self.kept += round.open.weight();
         if let Some(evicted) = self.rounds.wait(asked, self.now.at, round) {
-            self.abandon(evicted);
+            self.give_up(evicted);
+        }
+        while self.kept > MOST_KEPT
+            && let Some(oldest) = self.rounds.give_up()
+        {
+            self.give_up(oldest);
         }
     }
 
@@ -119,6 +125,7 @@ impl Exchange {
     pub(super) fn next_round(&mut self, round: Round, request: Request, came: Came) -> Course {
         let Came { source, .. } = came;
         let Round { mut open, mut children, prepared } = round;
+        self.kept = self.kept.saturating_sub(open.weight());
         let none = Raw::null();
         let params = request.params.as_ref().unwrap_or(&none);
         let read = Params::read(params.view());
@@ -189,7 +196,7 @@ impl Exchange {
     pub(super) fn expire(&mut self) {
         let Some(moment) = self.now.at.checked_sub(ROUND_WAIT) else { return };
         for round in self.rounds.expire(moment) {
-            self.abandon(round);
+            self.give_up(round);
         }
     }
 
@@ -198,7 +205,8 @@ impl Exchange {
         self.rounds.oldest().map(|since| since + ROUND_WAIT + Duration::from_millis(1))
     }
 
-    pub(super) fn abandon(&mut self, round: Round) {
+    fn give_up(&mut self, round: Round) {
+        self.kept = self.kept.saturating_sub(round.open.weight());
         self.end_children(round.children.into_iter());
         let error = error_info("McpRoundAbandoned", "the client did not come back");
         self.story.error(&round.open.exec, error.clone(), &mut self.out);

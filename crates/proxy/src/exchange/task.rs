@@ -55,7 +55,12 @@ impl Exchange {
             let error = error_info("McpTaskWithoutName", "the handle of a task names no task");
             return self.fail(call.exec, error);
         };
-        if let Some(lost) = self.tasks.begin(name.to_lossy().into_owned(), Open { source: None, ..call }) {
+        let mut call = Open { source: None, ..call };
+        // It may wait for hours: what was long is not kept for that.
+        if call.weight() > LONG {
+            call.exec.call.input = None;
+        }
+        if let Some(lost) = self.tasks.begin(name.to_lossy().into_owned(), call) {
             self.fail(lost.exec, error_info("McpTaskLost", "too many tasks, or a task of the same name"));
         }
     }
@@ -148,3 +153,4 @@ fn completed(task: View<'_>, result: &Raw) -> Raw {
 }
 
 const MOST: usize = 1_000;
+const LONG: usize = 64 << 10;

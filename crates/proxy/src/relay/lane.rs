@@ -203,6 +203,6 @@ fn length(line: &Line) -> usize {
 }
 
 /// From so many bytes on a frame may pass before it is complete.
-const LONG: usize = 256 << 10;
+const LONG: usize = 64 << 10;
 /// So many bytes may wait for the other side before nothing more is read from this one.
 pub(super) const HIGH: usize = 256 << 10;
