@@ -103,6 +103,7 @@ impl Room {
         body
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "every caller writes the body in place")]
     pub(crate) fn resume(
         &self,
         run: &str,
