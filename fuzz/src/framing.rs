@@ -8,13 +8,15 @@ pub fn framing(data: &[u8]) {
     let [piece, cap, stream @ ..] = data else { return };
     let (piece, cap) = (usize::from(*piece) + 1, usize::from(*cap));
     let (whole, cut) = (lines(stream, stream.len().max(1), cap), lines(stream, piece, cap));
-    for read in [&whole, &cut] {
+    let parted = in_parts(stream, piece, cap);
+    for read in [&whole, &cut, &parted] {
         let bytes: Vec<u8> = read.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
         assert_eq!(bytes, stream, "the bytes of the stream, in order");
     }
     let overflows = |read: &[(Found, Vec<u8>)]| read.iter().any(|(found, _)| *found == Found::Loose);
-    if !overflows(&whole) && !overflows(&cut) {
+    if !overflows(&whole) && !overflows(&cut) && !overflows(&parted) {
         assert_eq!(whole, cut);
+        assert_eq!(whole, parted, "a frame in parts is the frame");
     }
     let (whole, cut) = (events(stream, stream.len().max(1)), events(stream, piece));
     assert_eq!(whole.0, stream);
@@ -35,11 +37,35 @@ fn lines(stream: &[u8], piece: usize, cap: usize) -> Vec<(Found, Vec<u8>)> {
     for piece in stream.chunks(piece) {
         lines.push(piece);
         read.extend(lines.by_ref().map(|line| match line {
-            Line::Frame(bytes) => (Found::Frame, bytes.to_vec()),
+            Line::Frame(bytes) | Line::Last(bytes) => (Found::Frame, bytes.to_vec()),
             Line::Overflow(bytes) | Line::Raw(bytes) => (Found::Loose, bytes.to_vec()),
         }));
     }
     read.extend(lines.finish().map(|tail| (Found::Tail, tail.to_vec())));
+    read
+}
+
+/// The same, taking what there is of an unfinished frame after each piece.
+fn in_parts(stream: &[u8], piece: usize, cap: usize) -> Vec<(Found, Vec<u8>)> {
+    let mut lines = Lines::new(cap);
+    let mut read = Vec::new();
+    let mut open: Vec<u8> = Vec::new();
+    for piece in stream.chunks(piece) {
+        lines.push(piece);
+        while let Some(line) = lines.next() {
+            let (found, bytes) = match line {
+                Line::Frame(bytes) | Line::Last(bytes) => (Found::Frame, bytes),
+                Line::Overflow(bytes) | Line::Raw(bytes) => (Found::Loose, bytes),
+            };
+            open.extend_from_slice(&bytes);
+            read.push((found, std::mem::take(&mut open)));
+        }
+        open.extend(lines.part(1).into_iter().flatten());
+    }
+    open.extend(lines.finish().into_iter().flatten());
+    if !open.is_empty() {
+        read.push((Found::Tail, open));
+    }
     read
 }
 
