@@ -9,7 +9,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
 
-use self::frame::{Dropped, Frame};
+use self::frame::{Dropped, Frame, Names};
 use crate::credentials::random_hex;
 use crate::live::{Arrival, First, FromApp, Greeting, Introduction};
 use crate::outbox::{Closing, Next, Outbox, OutboxLimits, Text};
@@ -22,7 +22,7 @@ pub(crate) async fn serve(site: Arc<Site>, socket: Socket, meter: Meter) {
     let app = AppId(site.number());
     let outbox = Arc::new(Outbox::new(LIMITS));
     let (mut sink, mut stream) = futures_util::StreamExt::split(socket);
-    let mut reader = Reader { site: &site, app, outbox: &outbox, greeted: false, repeated: 0 };
+    let mut reader = Reader { site: &site, app, outbox: &outbox, greeted: false, repeated: 0, names: Names::default() };
     let end = tokio::select! {
         end = reader.read(&mut stream) => end,
         end = write(&mut sink, &outbox) => end,
@@ -46,6 +46,7 @@ struct Reader<'a> {
     greeted: bool,
     /// Further hellos, which are passed over.
     repeated: u64,
+    names: Names,
 }
 
 /// Frames read in one go.
@@ -94,7 +95,7 @@ impl Reader<'_> {
 
     async fn take(&mut self, text: Bytes, batch: &mut Batch) -> Result<(), End> {
         let bytes = text.len();
-        match frame::read(text) {
+        match frame::read(text, &mut self.names) {
             Frame::Event(incoming) if self.greeted => {
                 let first = self.first(&incoming.event.run, batch).await;
                 batch.bytes += bytes;

@@ -56,7 +56,12 @@ async fn subscribe(
             };
             found.map_err(failed)?.map(|(run, last_ts)| Box::new(Introduction { run, last_ts }))
         }
-        _ => None,
+        Some(run) => {
+            // So that the replay has all of what has been shown so far.
+            site.readable(run).await;
+            None
+        }
+        None => None,
     };
     Ok(Command::Subscribe { viewer, run, after, known })
 }

@@ -15,7 +15,7 @@ use crate::store::{Head, Mark, NewEvent, Status};
 #[derive(Debug)]
 pub(crate) enum Frame {
     Hello(Hello),
-    Event(Box<Incoming>),
+    Event(Incoming),
     /// Another protocol major.
     Mismatch,
     Dropped(Dropped),
@@ -66,8 +66,15 @@ pub(crate) enum Note {
     },
 }
 
+/// Names that came last on a connection. Most frames bear the same, and share them.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    run: Option<Arc<str>>,
+    node: Option<Arc<str>>,
+}
+
 /// Reads a frame.
-pub(crate) fn read(text: Bytes) -> Frame {
+pub(crate) fn read(text: Bytes, names: &mut Names) -> Frame {
     match debug::parse(text) {
         Parsed::Ok(envelope) if envelope.kind == "hello" => match Hello::read(&envelope) {
             Some(hello) => Frame::Hello(hello),
@@ -76,7 +83,7 @@ pub(crate) fn read(text: Bytes) -> Frame {
         Parsed::Ok(envelope) if debug::class(&envelope.kind) != Some(Class::Event) => {
             Frame::Dropped(Dropped::Misplaced)
         }
-        Parsed::Ok(envelope) | Parsed::UnknownType(envelope) => event(envelope),
+        Parsed::Ok(envelope) | Parsed::UnknownType(envelope) => event(envelope, names),
         Parsed::VersionMismatch { .. } => Frame::Mismatch,
         Parsed::Invalid { issues, .. } => {
             Frame::Dropped(Dropped::Invalid(issues.first().map(ToString::to_string).unwrap_or_default()))
@@ -84,14 +91,15 @@ pub(crate) fn read(text: Bytes) -> Frame {
     }
 }
 
-fn event(mut envelope: Envelope) -> Frame {
+fn event(mut envelope: Envelope, names: &mut Names) -> Frame {
     if &*envelope.run == "*" {
         return Frame::Dropped(Dropped::Misplaced);
     }
     if envelope.run.len() > LONGEST_ID || envelope.kind.len() > LONGEST_ID {
         return Frame::Dropped(Dropped::Long);
     }
-    let node = envelope.payload.as_ref().and_then(|payload| id(payload.view().get("nodeId")?));
+    let node = envelope.payload.as_ref().and_then(|payload| payload.view().get("nodeId")?.str());
+    let node = node.filter(|node| node.len() <= LONGEST_ID).map(|node| shared(&mut names.node, &node));
     if envelope.kind.starts_with("exec.") {
         envelope.payload = envelope.payload.map(without_audit);
     }
@@ -105,8 +113,16 @@ fn event(mut envelope: Envelope) -> Frame {
     let (mark, note) = meaning(&envelope);
     let Envelope { seq, ts, run, kind, payload, extra } = envelope;
     let extra = (!extra.is_empty()).then(|| extras(&extra)).filter(|extra| extra.len() <= LONGEST_EXTRA);
-    let event = NewEvent { run: run.into(), seq, ts, kind, node, payload, extra, mark };
-    Frame::Event(Box::new(Incoming { event, note }))
+    let event = NewEvent { run: shared(&mut names.run, &run), seq, ts, kind, node, payload, extra, mark };
+    Frame::Event(Incoming { event, note })
+}
+
+/// The name that came last, if it is this one.
+fn shared(last: &mut Option<Arc<str>>, name: &str) -> Arc<str> {
+    match last {
+        Some(last) if **last == *name => Arc::clone(last),
+        last => Arc::clone(last.insert(name.into())),
+    }
 }
 
 fn cut(envelope: &Envelope) -> Option<Raw> {

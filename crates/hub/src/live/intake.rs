@@ -27,7 +27,7 @@ pub(crate) struct Greeting {
 /// An event, and what is known of its run when the actor may not know it.
 #[derive(Debug)]
 pub(crate) struct Arrival {
-    pub(crate) incoming: Box<Incoming>,
+    pub(crate) incoming: Incoming,
     pub(crate) first: First,
 }
 
@@ -125,7 +125,7 @@ impl State {
         };
         let (entry, evicted) = self.setup.claims.enter(&run, &app.session, standing);
         if let Some(evicted) = evicted {
-            self.forget_idle(&evicted);
+            self.evict(&evicted, clock);
         }
         match entry {
             Entry::Allowed | Entry::Claimed => {}
@@ -144,9 +144,23 @@ impl State {
     }
 
     /// Lets an event wait to be stored.
-    fn accept(&mut self, id: AppId, mut incoming: Box<Incoming>) {
+    fn accept(&mut self, id: AppId, mut incoming: Incoming) {
         self.stamp(id, &mut incoming);
-        self.pending.event(*incoming, id);
+        self.pending.event(incoming, id);
+    }
+
+    /// The claim of a run had to make room. Its connection may live on and begin runs without end, so it no longer owns it.
+    fn evict(&mut self, run: &Arc<str>, clock: Clock) {
+        if let Some(record) = self.records.get_mut(run) {
+            let owner = record.owner.take();
+            if let Some(app) = owner.and_then(|owner| self.apps.get_mut(&owner)) {
+                app.runs.remove(run);
+            }
+            if let Some(when) = record.abandon_at.take() {
+                self.timers.keep(when);
+            }
+        }
+        self.give_up(run, clock);
     }
 
     fn refused(&self, id: AppId, run: &str, refusal: Refusal, clock: Clock) {

@@ -70,6 +70,7 @@ impl State {
                 let text = frames::stored(&run, record.stored);
                 self.viewers.tell_tails(&record.tails, &text);
             }
+            self.forget_idle(&run);
         }
         readers.into_iter().for_each(|reader| tell(reader, ()));
         self.health(None);

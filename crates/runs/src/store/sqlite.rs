@@ -6,7 +6,9 @@ mod read;
 mod remove;
 mod write;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -20,6 +22,7 @@ use sqlx::{ConnectOptions as _, Row as _, SqlSafeStr as _};
 use tokio::sync::{Mutex, MutexGuard};
 
 use self::arrivals::Arrivals;
+use super::Totals;
 use super::error::{StoreError, StoreErrorKind};
 
 /// The store. All methods may run at the same time; writes wait for each other.
@@ -45,6 +48,8 @@ struct Writer {
 pub struct Tx<'s> {
     store: &'s Store,
     writer: MutexGuard<'s, Writer>,
+    /// By how much the counts of each run it touched have grown, and how far its numbers go.
+    grown: HashMap<Arc<str>, Totals>,
 }
 
 impl Store {

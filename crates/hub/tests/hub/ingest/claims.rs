@@ -157,3 +157,23 @@ async fn a_sealed_run_is_nobodys() {
     let run: Value = room.until_run("given-up", |_| true).await;
     assert_eq!(run["status"], "abandoned");
 }
+
+#[tokio::test]
+async fn a_program_of_many_runs_is_not_remembered_by_all_of_them() {
+    let room = Room::new().await;
+    let mut old = python_hello();
+    old["capabilities"] = json!(["pause"]);
+    let mut app = App::attach(room.address(), old).await;
+    let payload = json!({"nodeId": "n", "deltas": []});
+    let frames: Vec<String> = (0..5_100).map(|run| app.frame(&format!("r{run}"), "node.token", &payload)).collect();
+    app.line.send_all(frames).await;
+    room.until_stored("r5099", 1).await;
+    // Its own oldest runs made room for its newest; they count as given up until it writes to them again.
+    let status = async |run: &str| room.until_run(run, |_| true).await["status"].clone();
+    assert_eq!(
+        (status("r0").await, status("r99").await, status("r100").await),
+        (json!("abandoned"), json!("abandoned"), json!("running"))
+    );
+    app.emit("r0", "node.token", payload).await;
+    room.until_run("r0", |run| run["status"] == "running" && run["live"] == true).await;
+}

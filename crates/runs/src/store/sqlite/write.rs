@@ -1,6 +1,6 @@
 //! Writing: batches into transactions, many rows per statement.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
@@ -23,7 +23,7 @@ impl Store {
             rollback(&mut writer.connection).await;
         }
         let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut writer.connection).await;
-        begun.map(|_| Tx { store: self, writer }).map_err(|error| self.sql(error))
+        begun.map(|_| Tx { store: self, writer, grown: HashMap::new() }).map_err(|error| self.sql(error))
     }
 
     /// Keeps a batch in a transaction of its own.
@@ -65,7 +65,7 @@ impl Tx<'_> {
     pub async fn put(&mut self, batch: &Batch) -> Result<Committed, StoreError> {
         let bytes = batch.events.iter().map(|event| 400 + event.payload.as_ref().map_or(0, |payload| payload.len()));
         self.store.unchecked.fetch_add(u64::try_from(bytes.sum::<usize>()).unwrap_or(0), Ordering::Relaxed);
-        put(&mut self.writer, batch).await.map_err(|error| self.store.sql(error))
+        put(&mut self.writer, &mut self.grown, batch).await.map_err(|error| self.store.sql(error))
     }
 
     /// Keeps all that was put in.
@@ -74,8 +74,8 @@ impl Tx<'_> {
     /// When the database refuses; then nothing of it was kept.
     pub async fn commit(mut self) -> Result<(), StoreError> {
         self.store.unchecked.fetch_add(COMMIT_BYTES, Ordering::Relaxed);
-        match sqlx::query("COMMIT").execute(&mut self.writer.connection).await {
-            Ok(_) => {
+        match finish(&mut self.writer.connection, &self.grown).await {
+            Ok(()) => {
                 self.writer.open = false;
                 Ok(())
             }
@@ -101,7 +101,16 @@ async fn rollback(connection: &mut SqliteConnection) {
     }
 }
 
-async fn put(writer: &mut Writer, batch: &Batch) -> Result<Committed, sqlx::Error> {
+type Grown = HashMap<Arc<str>, Totals>;
+
+async fn finish(tx: &mut SqliteConnection, grown: &Grown) -> Result<(), sqlx::Error> {
+    for (run, by) in grown.iter().filter(|(_, by)| by.events > 0) {
+        raise(tx, run, *by).await?;
+    }
+    sqlx::query("COMMIT").execute(tx).await.map(drop)
+}
+
+async fn put(writer: &mut Writer, grown: &mut Grown, batch: &Batch) -> Result<Committed, sqlx::Error> {
     let Writer { connection: tx, arrivals, .. } = writer;
     for run in &batch.runs {
         ensure(tx, run).await?;
@@ -111,7 +120,7 @@ async fn put(writer: &mut Writer, batch: &Batch) -> Result<Committed, sqlx::Erro
         if !draft.has(&event.run) {
             let cursor = match arrivals.get(&event.run) {
                 Some(cursor) => cursor,
-                None => load(tx, &event.run).await?,
+                None => load(tx, &event.run, grown.get(&event.run).copied().unwrap_or_default()).await?,
             };
             draft.add(Arc::clone(&event.run), cursor);
         }
@@ -127,7 +136,10 @@ async fn put(writer: &mut Writer, batch: &Batch) -> Result<Committed, sqlx::Erro
         mark(tx, event).await?;
     }
     for ((run, cursor), before) in draft.runs().iter().zip(before) {
-        raise(tx, run, before, cursor.totals).await?;
+        let by = grown.entry(Arc::clone(run)).or_default();
+        by.events += cursor.totals.events - before.events;
+        by.errors += cursor.totals.errors - before.errors;
+        by.last_ord = by.last_ord.max(cursor.totals.last_ord);
     }
     for turn in &batch.turns {
         take(tx, turn).await?;
@@ -144,7 +156,8 @@ async fn ensure(tx: &mut SqliteConnection, run: &NewRun) -> Result<(), sqlx::Err
     query.bind(millis(run.started_at)).bind(run.source.as_str()).execute(tx).await.map(drop)
 }
 
-async fn load(tx: &mut SqliteConnection, run: &Arc<str>) -> Result<Cursor, sqlx::Error> {
+/// `grown`: what is not on its row yet.
+async fn load(tx: &mut SqliteConnection, run: &Arc<str>, grown: Totals) -> Result<Cursor, sqlx::Error> {
     let sql = "SELECT (SELECT max(ord) FROM events WHERE run_id = ?1), (SELECT max(seq) FROM events WHERE run_id = ?1), \
                event_count, error_count, last_ord FROM runs WHERE id = ?1";
     let Some(row) = sqlx::query(sql).bind(Arc::clone(run)).fetch_optional(tx).await? else {
@@ -154,7 +167,8 @@ async fn load(tx: &mut SqliteConnection, run: &Arc<str>) -> Result<Cursor, sqlx:
         row.try_get::<Option<i64>, _>(place).map(|count| count.and_then(|count| u64::try_from(count).ok()))
     };
     let last_ord = count(0)?.max(count(4)?).unwrap_or(0);
-    let totals = Totals { events: count(2)?.unwrap_or(0), errors: count(3)?.unwrap_or(0), last_ord };
+    let events = count(2)?.unwrap_or(0) + grown.events;
+    let totals = Totals { events, errors: count(3)?.unwrap_or(0) + grown.errors, last_ord };
     Ok(Cursor { totals, next_seq: count(1)?.map_or(0, |seq| seq + 1) })
 }
 
@@ -199,8 +213,14 @@ async fn insert(
         let (now, later) = rest.split_at(statement.rows);
         let mut arguments = SqliteArguments::default();
         arguments.reserve(now.len() * COLUMNS, 0);
+        let mut kind: Option<Arc<str>> = None;
         for (_, event, ord) in now {
-            bind(&mut arguments, event, *ord).map_err(sqlx::Error::Encode)?;
+            // Neighbours mostly share their type.
+            let kind = match &mut kind {
+                Some(kind) if **kind == *event.kind => kind,
+                other => other.insert(event.kind.as_ref().into()),
+            };
+            bind(&mut arguments, event, kind, *ord).map_err(sqlx::Error::Encode)?;
         }
         let done = sqlx::query_with(statement.sql.as_str(), arguments).execute(&mut *tx).await?;
         let inserted = usize::try_from(done.rows_affected()).unwrap_or(usize::MAX);
@@ -260,7 +280,7 @@ async fn insert_next(tx: &mut SqliteConnection, event: &NewEvent, draft: &mut Dr
     let last: Option<i64> = query.fetch_one(&mut *tx).await?.try_get(0)?;
     let next = last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0) + 1;
     let mut arguments = SqliteArguments::default();
-    bind(&mut arguments, event, next).map_err(sqlx::Error::Encode)?;
+    bind(&mut arguments, event, &event.kind.as_ref().into(), next).map_err(sqlx::Error::Encode)?;
     if let Some(single) = INSERTS.last() {
         sqlx::query_with(single.sql.as_str(), arguments).execute(tx).await?;
     }
@@ -268,11 +288,16 @@ async fn insert_next(tx: &mut SqliteConnection, event: &NewEvent, draft: &mut Dr
     Ok(next)
 }
 
-fn bind(row: &mut SqliteArguments, event: &NewEvent, ord: u64) -> Result<(), sqlx::error::BoxDynError> {
+fn bind(
+    row: &mut SqliteArguments,
+    event: &NewEvent,
+    kind: &Arc<str>,
+    ord: u64,
+) -> Result<(), sqlx::error::BoxDynError> {
     row.add(Arc::clone(&event.run))?;
     row.add(integer(event.seq))?;
     row.add(millis(event.ts))?;
-    row.add(&*event.kind)?;
+    row.add(Arc::clone(kind))?;
     row.add(event.node.clone())?;
     row.add(event.payload.as_ref().map_or("", |payload| text(payload.as_bytes())))?;
     row.add(event.extra.as_ref().map(|extra| text(extra.as_bytes())))?;
@@ -294,13 +319,11 @@ async fn mark(tx: &mut SqliteConnection, event: &NewEvent) -> Result<(), sqlx::E
     }
 }
 
-async fn raise(tx: &mut SqliteConnection, run: &Arc<str>, from: Totals, to: Totals) -> Result<(), sqlx::Error> {
-    if from == to {
-        return Ok(());
-    }
-    let sql = "UPDATE runs SET event_count = event_count + ?, error_count = error_count + ?, last_ord = ? WHERE id = ?";
-    let query = sqlx::query(sql).bind(integer(to.events - from.events)).bind(integer(to.errors - from.errors));
-    query.bind(integer(to.last_ord)).bind(Arc::clone(run)).execute(tx).await.map(drop)
+async fn raise(tx: &mut SqliteConnection, run: &Arc<str>, by: Totals) -> Result<(), sqlx::Error> {
+    let sql = "UPDATE runs SET event_count = event_count + ?, error_count = error_count + ?, last_ord = max(last_ord, ?) \
+               WHERE id = ?";
+    let query = sqlx::query(sql).bind(integer(by.events)).bind(integer(by.errors)).bind(integer(by.last_ord));
+    query.bind(Arc::clone(run)).execute(tx).await.map(drop)
 }
 
 async fn take(tx: &mut SqliteConnection, turn: &Turn) -> Result<(), sqlx::Error> {
