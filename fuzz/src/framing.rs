@@ -52,7 +52,7 @@ fn in_parts(stream: &[u8], piece: usize, cap: usize) -> Vec<(Found, Vec<u8>)> {
     let mut open: Vec<u8> = Vec::new();
     for piece in stream.chunks(piece) {
         lines.push(piece);
-        while let Some(line) = lines.next() {
+        for line in lines.by_ref() {
             let (found, bytes) = match line {
                 Line::Frame(bytes) | Line::Last(bytes) => (Found::Frame, bytes),
                 Line::Overflow(bytes) | Line::Raw(bytes) => (Found::Loose, bytes),

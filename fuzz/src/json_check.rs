@@ -32,7 +32,7 @@ fn walk(whole: View<'_>) {
     let mut waiting = vec![whole];
     while let Some(view) = waiting.pop() {
         assert!(!view.raw().is_empty());
-        (view.str(), view.text(), view.number(), view.bool());
+        let _ = (view.str(), view.text(), view.number(), view.bool());
         match view.kind() {
             Kind::Array => waiting.extend(view.items()),
             Kind::Object => {
