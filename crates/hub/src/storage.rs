@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::ingest::frame::{Incoming, Note};
 use crate::pauses::AppId;
 use crate::store::error::StoreError;
-use crate::store::sqlite::{Store, Tx};
+use crate::store::sqlite::{Patience, Store, Tx};
 use crate::store::{Batch, Committed, NewEvent, NewRun, Turn};
 
 /// What waits to be written, and what is being written.
@@ -127,7 +127,7 @@ pub(crate) async fn write(
     done: mpsc::Sender<Done>,
     due: Arc<Notify>,
 ) {
-    let mut writing = Writing { store: &store, open: None, failed: None };
+    let mut writing = Writing { store: &store, open: None, failed: None, patience: Patience::Usual };
     loop {
         let answers = match &writing.open {
             None => match batches.recv().await {
@@ -159,6 +159,7 @@ struct Writing<'s> {
     open: Option<Open<'s>>,
     /// When it last failed, and how.
     failed: Option<(Instant, Arc<StoreError>)>,
+    patience: Patience,
 }
 
 /// A transaction under way.
@@ -207,7 +208,13 @@ impl Writing<'_> {
     async fn put_into(&mut self, batch: &Batch) -> Result<Committed, StoreError> {
         let open = match &mut self.open {
             Some(open) => open,
-            closed => closed.insert(Open { tx: self.store.begin().await?, until: Instant::now() + OPEN, events: 0 }),
+            closed => {
+                let wanted = if self.failed.is_some() { Patience::Short } else { Patience::Usual };
+                if std::mem::replace(&mut self.patience, wanted) != wanted {
+                    self.store.be(wanted).await?;
+                }
+                closed.insert(Open { tx: self.store.begin().await?, until: Instant::now() + OPEN, events: 0 })
+            }
         };
         open.events += batch.events.len();
         open.tx.put(batch).await

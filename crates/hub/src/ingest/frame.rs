@@ -238,3 +238,6 @@ const BUDGET: usize = 512 << 10;
 const LONGEST_ID: usize = 4_096;
 const LONGEST_NAME: usize = 256;
 const LONGEST_EXTRA: usize = 16 << 10;
+
+#[cfg(test)]
+mod tests;

@@ -147,7 +147,7 @@ impl State {
         viewer.follows.insert(Arc::clone(&run), Follow { turn, place: Place::Paging, missed: 0 });
         let feed = Arc::clone(&viewer.feed);
         let head = self.readable(&run);
-        feed.give(Job::Replay { run, turn, after: after.unwrap_or(0), head });
+        feed.give(Job::Replay { run, turn, after: after.unwrap_or(0).min(head), head });
     }
 
     pub(super) fn unsubscribe(&mut self, id: ViewerId, run: Option<Arc<str>>) {

@@ -3,5 +3,6 @@
 mod abuse;
 mod claims;
 mod handshake;
+mod logs;
 mod orphans;
 mod storing;

@@ -43,6 +43,14 @@ struct Writer {
     open: bool,
 }
 
+/// How long to wait for a file that somebody else holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    Usual,
+    /// It has failed already; everybody waits for the next try.
+    Short,
+}
+
 /// A transaction under way. What is put into it can be shown at once, but is only kept when it is committed.
 #[derive(Debug)]
 pub struct Tx<'s> {
@@ -75,6 +83,18 @@ impl Store {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How long a write waits for another program that holds the file.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn be(&self, patience: Patience) -> Result<(), StoreError> {
+        let pragma = match patience {
+            Patience::Usual => "PRAGMA busy_timeout = 5000",
+            Patience::Short => "PRAGMA busy_timeout = 100",
+        };
+        self.pragma(pragma).await.map(drop)
     }
 
     /// Whether enough was written for [`Store::checkpoint`] to be worth its sync.
