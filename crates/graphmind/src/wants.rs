@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lockgate_gate::{Call, Policy, Stop, Verdict};
+use lockgate_gate::{Alone, Call, Policy, Stop, Verdict};
 use tokio::sync::Notify;
 
 use crate::link::Input;
@@ -55,5 +55,9 @@ impl Policy for Starter {
     fn judge(&self, _call: &Call, _at: Stop) -> Verdict {
         self.0.start();
         Verdict::Pass
+    }
+
+    fn alone(&self) -> Alone {
+        Alone::OnlyWatches
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lockgate_gate::{Presence, Watched};
-use lockgate_graphmind::{Context, SessionConfig, Span, Stopped};
+use lockgate_graphmind::{Context, Session, SessionConfig, Span, Stopped};
 use lockgate_protocol::debug::NodeKind;
 use lockgate_protocol::json::Raw;
 use lockgate_testkit::hub::{Ack, FakeHub, Manner, Seen};
@@ -21,6 +21,16 @@ async fn paused(hub: &FakeHub, count: usize) -> Seen {
 fn held_ms(frames: &[Seen], node: &str) -> f64 {
     let mut finished = frames.iter().filter(|seen| seen.kind == "node.finished" && seen.field("nodeId") == node);
     finished.next().and_then(|seen| seen.field("heldMs").parse().ok()).expect("a finish with held time")
+}
+
+#[tokio::test]
+async fn without_a_hub_nothing_can_hold_a_call_and_the_gate_says_so() {
+    let (session, running) = Session::new(config("ws://127.0.0.1:9/ingest"));
+    assert!(session.gate().is_open());
+    drop(running);
+    let hub = plain().await;
+    let app = App::attached(&hub).await;
+    assert!(!app.session.gate().is_open(), "a hub may arm what it likes");
 }
 
 #[tokio::test]
