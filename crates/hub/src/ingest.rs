@@ -12,10 +12,11 @@ use tokio_tungstenite::tungstenite::Message;
 use self::frame::{Dropped, Frame, Names};
 use crate::credentials::random_hex;
 use crate::live::{Arrival, First, FromApp, Greeting, Introduction};
+use crate::metered::Meter;
 use crate::outbox::{Closing, Next, Outbox, OutboxLimits, Text};
 use crate::pauses::AppId;
 use crate::site::Site;
-use crate::socket::{self, End, Meter, Sink, Socket, Stream};
+use crate::socket::{self, End, Sink, Socket, Stream};
 
 /// Serves one program until one side has enough.
 pub(crate) async fn serve(site: Arc<Site>, socket: Socket, meter: Meter) {

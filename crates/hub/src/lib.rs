@@ -11,6 +11,7 @@ mod ingest;
 pub mod level;
 mod live;
 mod markers;
+mod metered;
 mod outbox;
 mod page;
 mod pauses;

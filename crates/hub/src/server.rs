@@ -22,8 +22,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::metered::{Meter, Metered};
 use crate::site::Site;
-use crate::socket::{Meter, Metered};
 
 /// Accepts connections until the hub stops.
 pub(crate) async fn serve(site: Arc<Site>, listener: TcpListener) {

@@ -1,40 +1,25 @@
 //! A WebSocket of ours: caps on frames, liveness by bytes, and an end with a reason (hub §3, §4).
 
 use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::CapacityError;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
+use crate::metered::{Meter, Metered};
 use crate::outbox::{Closing, Outbox, Weigh};
 
 pub(crate) type Socket = WebSocketStream<Metered>;
 pub(crate) type Sink = SplitSink<Socket, Message>;
 pub(crate) type Stream = SplitStream<Socket>;
-
-/// A connection that counts what comes in.
-#[derive(Debug)]
-pub(crate) struct Metered {
-    stream: TcpStream,
-    meter: Meter,
-}
-
-/// Bytes read so far.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Meter(Arc<AtomicU64>);
 
 /// Why a socket ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,18 +30,6 @@ pub(crate) enum End {
     Gone,
     /// We end it, and say why.
     Ours(Closing),
-}
-
-impl Metered {
-    pub(crate) fn new(stream: TcpStream, meter: Meter) -> Metered {
-        Metered { stream, meter }
-    }
-}
-
-impl Meter {
-    fn read(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 impl End {
@@ -139,45 +112,10 @@ pub(crate) async fn next(stream: &mut Stream) -> Result<Message, End> {
     }
 }
 
-impl AsyncRead for Metered {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
-        let bytes = buf.filled().len() - before;
-        self.meter.0.fetch_add(u64::try_from(bytes).unwrap_or(0), Ordering::Relaxed);
-        read
-    }
-}
-
-impl AsyncWrite for Metered {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
 /// Longest frame, and longest message of several, either way.
 pub(crate) const LONGEST: usize = 16 << 20;
-const READ_BUFFER: usize = 16 << 10;
+/// Every connection has one; busy ones read further ahead below it.
+const READ_BUFFER: usize = 4 << 10;
 const WRITE_BUFFER: usize = 16 << 10;
 /// The hub stops.
 pub(crate) const GOING_AWAY: u16 = 1001;

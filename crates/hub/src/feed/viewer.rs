@@ -11,9 +11,10 @@ use super::frames;
 use super::request;
 use super::{Feed, Job, Out, ViewerId};
 use crate::live::{Command, Joined};
+use crate::metered::Meter;
 use crate::outbox::{Closing, Next, Text};
 use crate::site::Site;
-use crate::socket::{self, End, Meter, Sink, Socket, Stream};
+use crate::socket::{self, End, Sink, Socket, Stream};
 use crate::store::{OrdRange, PageSize};
 
 /// Serves one viewer until one side has enough.

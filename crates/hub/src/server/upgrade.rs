@@ -18,8 +18,9 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use super::doors::{Who, subprotocols};
 use crate::feed::viewer;
 use crate::level::Reads;
+use crate::metered::Meter;
 use crate::site::Site;
-use crate::socket::{self, Meter, Socket};
+use crate::socket::{self, Socket};
 
 /// `/ingest`: programs under debug.
 pub(super) async fn ingest(
