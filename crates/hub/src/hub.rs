@@ -269,7 +269,15 @@ impl Built {
         let due = Arc::new(Notify::new());
         let writer = tokio::spawn(storage::write(Arc::clone(&store), batches, done, Arc::clone(&due)));
         let keeper = tokio::spawn(storage::checkpoint(Arc::clone(&store), due));
-        let live = tokio::spawn(state.run(inputs, site.stop.clone()));
+        let live = tokio::spawn({
+            let stop = site.stop.clone();
+            // However the actor ends, nothing goes on without it.
+            let ended = stop.clone().drop_guard();
+            async move {
+                state.run(inputs, stop).await;
+                drop(ended);
+            }
+        });
         let sweeper = tokio::spawn(sweep::sweep(Arc::clone(&site), sweeping));
         server::serve(Arc::clone(&site), listener).await;
         sweeper.abort();

@@ -205,6 +205,8 @@ fn pool(path: &Path) -> SqlitePool {
         .busy_timeout(BUSY)
         .pragma("query_only", "ON")
         .pragma("cache_size", "-1000")
+        // Rows are small; long payloads are fetched one by one.
+        .row_buffer_size(512)
         .thread_name(|_| "store-reader".to_owned());
     SqlitePoolOptions::new()
         .min_connections(0)

@@ -111,17 +111,36 @@ impl Store {
     }
 
     async fn page<'q>(&self, query: Query<'q, Sqlite, SqliteArguments>, size: PageSize) -> Result<Page, StoreError> {
-        let mut rows = query.fetch(&self.readers);
         let mut page = Page::default();
         let mut bytes = 0;
-        while let Some(row) = rows.try_next().await.map_err(|error| self.sql(error))? {
-            if page.events.len() >= size.rows || (bytes >= size.bytes && !page.events.is_empty()) {
+        let mut long = Vec::new();
+        {
+            let mut rows = query.fetch(&self.readers);
+            while let Some(row) = rows.try_next().await.map_err(|error| self.sql(error))? {
+                if page.events.len() >= size.rows || (bytes >= size.bytes && !page.events.is_empty()) {
+                    page.more = true;
+                    break;
+                }
+                let (event, rowid) = event(&row).map_err(|error| self.sql(error))?;
+                bytes += event.payload.as_ref().map_or(0, Raw::len);
+                long.extend(rowid.map(|rowid| (page.events.len(), rowid)));
+                page.events.push(event);
+            }
+        }
+        for (place, rowid) in long {
+            if bytes >= size.bytes && place > 0 {
+                page.events.truncate(place);
                 page.more = true;
                 break;
             }
-            let event = event(&row).map_err(|error| self.sql(error))?;
-            bytes += event.payload.as_ref().map_or(0, Raw::len);
-            page.events.push(event);
+            let query = sqlx::query("SELECT payload_json FROM events WHERE rowid = ?").bind(rowid);
+            let row = query.fetch_optional(&self.readers).await;
+            let text: Option<String> =
+                row.and_then(|row| row.map(|row| row.try_get(0)).transpose()).map_err(|error| self.sql(error))?;
+            bytes += text.as_ref().map_or(0, String::len);
+            if let Some(event) = page.events.get_mut(place) {
+                event.payload = text.and_then(payload);
+            }
         }
         Ok(page)
     }
@@ -136,7 +155,8 @@ use run_columns;
 
 macro_rules! event_columns {
     () => {
-        "SELECT ord, seq, CAST(ts AS INTEGER), type, node_id, payload_json, extra_json FROM events"
+        "SELECT ord, seq, CAST(ts AS INTEGER), type, node_id, \
+         CASE WHEN octet_length(payload_json) <= 16384 THEN payload_json END, extra_json, rowid FROM events"
     };
 }
 use event_columns;
@@ -158,16 +178,20 @@ fn run(row: &SqliteRow) -> Result<Run, sqlx::Error> {
     })
 }
 
-fn event(row: &SqliteRow) -> Result<StoredEvent, sqlx::Error> {
-    Ok(StoredEvent {
+/// An event, and where its payload is to be found when it is too long to travel with its row.
+fn event(row: &SqliteRow) -> Result<(StoredEvent, Option<i64>), sqlx::Error> {
+    let text: Option<String> = row.try_get(5)?;
+    let long = if text.is_none() { Some(row.try_get(7)?) } else { None };
+    let event = StoredEvent {
         ord: unsigned(row.try_get::<Option<i64>, _>(0)?.unwrap_or(0)),
         seq: unsigned(row.try_get(1)?),
         ts: unsigned(row.try_get(2)?),
         kind: row.try_get(3)?,
         node: row.try_get(4)?,
-        payload: payload(row.try_get(5)?),
+        payload: text.and_then(payload),
         extra: row.try_get::<Option<String>, _>(6)?.and_then(|text| Raw::parse(text).ok()),
-    })
+    };
+    Ok((event, long))
 }
 
 /// Empty: the frame had none. Damaged text reads as `null`.

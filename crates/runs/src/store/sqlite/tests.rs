@@ -163,6 +163,26 @@ async fn pages_end_at_rows_or_bytes() {
 }
 
 #[tokio::test]
+async fn long_payloads_are_fetched_one_by_one_and_end_a_page_too() {
+    let room = Room::new().await;
+    let sizes = [10, 20_000, 30_000, 10, 16_382, 16_383];
+    let with = |(seq, size): (usize, &usize)| NewEvent {
+        payload: Some(Raw::string(&"x".repeat(*size))),
+        ..event(&format!("a/{seq}"))
+    };
+    let events = sizes.iter().enumerate().map(with).collect();
+    room.store.commit(&Batch { runs: vec![run("a", 1)], events, turns: vec![] }).await.unwrap();
+    let check = async |bytes, expected: &[usize], more| {
+        let page = room.store.events_by_seq("a", -1, PageSize { rows: 100, bytes }).await.unwrap();
+        let found: Vec<usize> = page.events.iter().map(|event| event.payload.as_ref().unwrap().len() - 2).collect();
+        assert_eq!((found.as_slice(), page.more), (expected, more));
+    };
+    check(usize::MAX, &sizes, false).await;
+    check(40_000, &[10, 20_000, 30_000, 10, 16_382], true).await;
+    check(20_000, &[10, 20_000], true).await;
+}
+
+#[tokio::test]
 async fn an_envelope_reads_back_as_it_came() {
     let room = Room::new().await;
     let mut one = event("a/1");
