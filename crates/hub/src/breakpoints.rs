@@ -122,7 +122,8 @@ impl Breakpoints {
             }
             return Ok(false);
         }
-        if self.armed.len() >= MOST {
+        let bytes = self.armed.iter().map(|armed| armed.key.len()).sum::<usize>() + key.len();
+        if self.armed.len() >= MOST || bytes > MOST_BYTES {
             return Err(BadBreakpoint::Many);
         }
         self.armed.push(Armed { key, matcher: matcher.clone(), origin });
@@ -154,6 +155,8 @@ fn on_error(kind: Option<NodeKind>) -> Matcher {
 }
 
 const MOST: usize = 1_000;
+/// All of them travel in one `hello.ack`, and the published Python SDK takes no frame above a mebibyte.
+const MOST_BYTES: usize = 512 << 10;
 const LONGEST: usize = 64 << 10;
 
 #[cfg(test)]
@@ -227,7 +230,12 @@ mod tests {
             state.obey(Control::BreakpointSet(matcher(&format!(r#"{{"name":"{name}"}}"#)))).unwrap();
         }
         assert_eq!(state.obey(Control::BreakpointSet(matcher("{}"))), Err(BadBreakpoint::Many));
-        assert!(show(&state).ends_with(" step"));
+        let mut state = Breakpoints::new(ErrorStop::Never);
+        let wordy = |number: usize| matcher(&format!(r#"{{"name":"{number}{}"}}"#, "x".repeat(200_000)));
+        assert!(state.obey(Control::BreakpointSet(wordy(1))).is_ok());
+        assert!(state.obey(Control::BreakpointSet(wordy(2))).is_ok());
+        assert_eq!(state.obey(Control::BreakpointSet(wordy(3))), Err(BadBreakpoint::Many), "they travel in one frame");
+        assert_eq!(state.matchers().count(), 2);
     }
 
     #[test]
