@@ -1,5 +1,7 @@
 //! Byte-level steps shared by the checker and by navigation of checked text. Positions past the end are harmless.
 
+use memchr::memchr2;
+
 /// Position of the first quote, backslash or control character at or after `from`, else the text's length.
 #[inline]
 pub(super) fn run_end(text: &[u8], from: usize) -> usize {
@@ -84,12 +86,20 @@ pub(super) fn number_end(text: &[u8], from: usize) -> Result<usize, usize> {
     }
 }
 
-/// Position after the string whose opening quote is at `from`; only for checked text.
+/// Position after the string whose opening quote is at `from`; only for checked text, which has no control characters in
+/// strings.
 #[inline]
 pub(super) fn string_end(text: &[u8], from: usize) -> usize {
     let mut at = from + 1;
     loop {
-        at = run_end(text, at);
+        let rest = text.get(at..).unwrap_or_default();
+        let first = rest.first_chunk::<8>().map(|word| end_in_word(*word));
+        let length = match first {
+            Some(Some(place)) => Some(place),
+            Some(None) | None => memchr2(b'"', b'\\', rest),
+        };
+        let Some(length) = length else { return text.len() };
+        at += length;
         match text.get(at) {
             Some(b'\\') => at += 2,
             Some(b'"') => return at + 1,
