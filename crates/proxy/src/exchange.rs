@@ -38,7 +38,7 @@ use stray::Tally;
 use task::Tasks;
 
 pub(crate) use action::{
-    Action, Ask, Asker, Debugger, Decided, Input, Moment, Passage, Patience, Progress, Say, Target,
+    Action, Ask, Asker, Debugger, Decided, Input, Left, Moment, Passage, Patience, Progress, Say, Target,
 };
 
 /// The state of one session.
@@ -152,6 +152,14 @@ impl Exchange {
         self.story.begin(command, sdk, now.at, out);
     }
 
+    /// Whether every frame goes on as it came, as far as what happened before has a say in it: nobody waits for answers that
+    /// were given by hand, or for the end of what never began.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.cancels.swallows()
+            && !self.groups.wait_for_any()
+            && self.rounds.iter().all(|round| round.prepared.is_empty())
+    }
+
     /// One step. What is to be done is added to `out`.
     pub(crate) fn step(&mut self, input: Input, now: Moment, out: &mut Vec<Action>) {
         self.now = now;
@@ -165,7 +173,7 @@ impl Exchange {
     fn take(&mut self, input: Input) {
         match input {
             Input::Frame { from, line } => self.frame(from, line),
-            Input::Passed { from, copy } => self.passed(from, copy),
+            Input::Passed { from, left } => self.passed(from, left),
             Input::Decided { from, decided } => self.decided(from, decided),
             Input::Ahead { from, line } => self.ahead(from, &line),
             Input::Gone(side) => self.gone(side),
@@ -201,11 +209,16 @@ impl Exchange {
         }
     }
 
-    /// A frame went on before it was complete; what it said is told all the same.
-    fn passed(&mut self, from: Side, copy: Option<Bytes>) {
-        self.passage = Passage::Over;
-        match copy {
-            Some(copy) => self.frame(from, copy),
+    /// A frame went on before it was looked at; what it said is told all the same.
+    fn passed(&mut self, from: Side, left: Left) {
+        let (passage, line) = match left {
+            Left::Whole(line) => (Passage::Over, Some(line)),
+            Left::Short(copy) => (Passage::OverShort, Some(copy)),
+            Left::Nothing => (Passage::OverShort, None),
+        };
+        self.passage = passage;
+        match line {
+            Some(line) => self.frame(from, line),
             None => self.unread(from, Bytes::new()),
         }
     }
@@ -294,7 +307,7 @@ impl Exchange {
         match settled.fate {
             Fate::Keep => self.relay(from, line),
             // Too late for what has passed.
-            Fate::Replace(_) if self.passage == Passage::Over => {}
+            Fate::Replace(_) if self.passage != Passage::Waits => {}
             Fate::Replace(bytes) => self.send(from.other(), bytes),
             Fate::Cut => {}
         }

@@ -11,11 +11,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use lockgate_gate::{Gate, Release, Tap};
 use lockgate_protocol::debug::{RunId, SdkInfo};
 use lockgate_protocol::framing::Line;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use crate::alive::{Heartbeat, Hosts};
 use crate::console::Console;
@@ -96,6 +98,10 @@ pub(crate) struct Relay<'g> {
     /// When the server has had time enough to take what a host that hung up had said.
     deaf: Option<Instant>,
     actions: Vec<Action>,
+    /// What is on its way already and nobody was told of.
+    untold: Vec<(Side, Bytes)>,
+    /// What has passed stands no longer.
+    over: CancellationToken,
     /// Number of the `node.started` emitted last in this step.
     started: Option<u64>,
     complained: Complained,
@@ -158,6 +164,8 @@ impl<'g> Relay<'g> {
             rest: None,
             deaf: None,
             actions: Vec::new(),
+            untold: Vec::new(),
+            over: cancelled(),
             started: None,
             complained: Complained::default(),
         }
@@ -188,6 +196,7 @@ impl<'g> Relay<'g> {
             let event = self.next().await;
             self.handle(event);
         }
+        self.tell();
         // A server that only stopped talking still has to see that nobody listens.
         self.sinks.server.close();
         self.state
@@ -236,6 +245,7 @@ impl<'g> Relay<'g> {
 
     /// Takes whatever is there to be taken from both sides.
     fn advance(&mut self) {
+        self.tell();
         for side in Side::BOTH {
             while !matches!(self.state, State::Waiting | State::Stopped(_)) && self.advance_one(side) {}
         }
@@ -260,6 +270,7 @@ impl<'g> Relay<'g> {
         match self.lanes[side].next() {
             Next::Line(Line::Last(last)) => self.pass_last(side, last),
             Next::Line(Line::Frame(line)) if self.state == State::Raw => self.sinks[side.other()].push(line),
+            Next::Line(Line::Frame(line)) if self.may_pass() => self.pass_whole(side, line),
             Next::Rest(rest) if self.lanes[side].passing.is_some() => self.pass_last(side, rest),
             Next::Line(Line::Frame(line)) | Next::Rest(line) => self.frame(side, line),
             Next::Line(Line::Overflow(bytes)) => self.overflow(side, bytes),
@@ -287,6 +298,12 @@ impl<'g> Relay<'g> {
 pub(crate) enum Heard {
     Nothing,
     Something,
+}
+
+fn cancelled() -> CancellationToken {
+    let token = CancellationToken::new();
+    token.cancel();
+    token
 }
 
 async fn outside(receiver: Option<&mut mpsc::Receiver<Outside>>) -> Option<Outside> {

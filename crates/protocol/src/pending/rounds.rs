@@ -103,7 +103,12 @@ impl<T> Rounds<T> {
         self.waiting.front().map(|waiting| waiting.since)
     }
 
-    /// All exchanges that wait, oldest first.
+    /// The exchanges that wait, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.waiting.iter().map(|waiting| &waiting.exchange)
+    }
+
+    /// Takes out all exchanges that wait, oldest first.
     pub fn drain(&mut self) -> Vec<T> {
         self.waiting.drain(..).map(|waiting| waiting.exchange).collect()
     }

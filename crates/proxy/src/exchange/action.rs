@@ -20,9 +20,8 @@ use crate::story::SessionEnd;
 pub(crate) enum Input {
     /// A line came, or the unfinished rest of a stream. Only while nothing from that side stands at the gate.
     Frame { from: Side, line: Bytes },
-    /// A frame that has reached the other side already, because nothing could have held it. A short copy is all that is left
-    /// of it; none when it could not be made short.
-    Passed { from: Side, copy: Option<Bytes> },
+    /// A frame that is on its way to the other side already, because nothing could have held it.
+    Passed { from: Side, left: Left },
     /// The gate decided about what stands from that side.
     Decided { from: Side, decided: Decided },
     /// A line behind the one that stands at the gate. It will come as a `Frame` later; it is only looked at for a cancel.
@@ -104,6 +103,17 @@ pub(crate) struct Ask {
     pub(crate) passage: Passage,
 }
 
+/// What is left of a frame that has passed.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// All of it.
+    Whole(Bytes),
+    /// A short copy.
+    Short(Bytes),
+    /// Nothing: it could not be made short.
+    Nothing,
+}
+
 /// Whether a frame is still here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passage {
@@ -111,6 +121,8 @@ pub(crate) enum Passage {
     Waits,
     /// It has passed: whatever the gate says comes too late.
     Over,
+    /// It has passed, and is no longer whole.
+    OverShort,
 }
 
 /// Who waits while a call stands.

@@ -73,6 +73,11 @@ impl Groups {
         self.current = None;
     }
 
+    /// Whether answers of ours wait to go with others.
+    pub(super) fn wait_for_any(&self) -> bool {
+        self.open.values().any(|group| !group.waiting.is_empty())
+    }
+
     /// The group of the message that is being looked at.
     pub(super) fn current(&self) -> Option<u64> {
         self.current
@@ -129,7 +134,7 @@ impl Exchange {
         let joining: Vec<Bytes> = self.groups.due().into_iter().flatten().collect();
         match (assemble(&whole, &fates), joining.is_empty()) {
             (Some(bytes), true) if bytes == *whole.bytes() => self.relay(from, bytes),
-            (Some(_), false) if self.passage == Passage::Over => self.send(from.other(), array(&joining)),
+            (Some(_), false) if self.passage != Passage::Waits => self.send(from.other(), array(&joining)),
             (Some(bytes), _) => self.send(from.other(), joined(&bytes, &joining)),
             (None, true) => {}
             (None, false) => self.send(from.other(), array(&joining)),

@@ -57,6 +57,11 @@ impl Cancels {
         self.closed.iter().any(|(side, known)| *side == from && known == id)
     }
 
+    /// Whether a cancel may have to go nowhere.
+    pub(super) fn swallows(&self) -> bool {
+        !self.swallowed.is_empty()
+    }
+
     fn take_swallowed(&mut self, from: Side, id: &Id) -> bool {
         let place = self.swallowed.iter().position(|(side, known)| *side == from && known == id);
         place.and_then(|place| self.swallowed.remove(place)).is_some()

@@ -67,7 +67,7 @@ impl Exchange {
             method: request.method.clone(),
             uri: read.uri.and_then(View::str).map(Box::from),
             // What has passed is no longer whole, and cannot be asked again.
-            source: Some(source).filter(|_| self.passage == Passage::Waits),
+            source: Some(source).filter(|_| self.passage != Passage::OverShort),
             token: read.meta.progress_token.and_then(Id::of),
             highest: None,
             asked: self.now.at,

@@ -154,7 +154,7 @@ impl Exchange {
         }
         let completed = (!prepared.is_empty()).then(|| with_answers(&source, &prepared)).flatten();
         let changed = completed.or(changed.then(|| source.clone()));
-        let whole = Some(changed.clone().unwrap_or(source)).filter(|_| self.passage == Passage::Waits);
+        let whole = Some(changed.clone().unwrap_or(source)).filter(|_| self.passage != Passage::OverShort);
         let open = Open { source: whole, ..open };
         let edit = self.edit_of(&open);
         Course::Stands(Standing::Question(Box::new(QuestionStop { open, edit, patience, changed })), Stop::Before)

@@ -1,13 +1,15 @@
-//! Long frames that nothing can hold pass as they come, part by part; viewers are told of a short copy when they are complete.
+//! What nothing can hold passes at once, and is looked at when it is on its way: a frame as it came, a long one part by part,
+//! of which viewers are told a short copy.
+
+use std::mem;
 
 use bytes::Bytes;
 use lockgate_gate::Outcome;
-use tokio_util::sync::CancellationToken;
 
 use super::condense::Condenser;
 use super::stand;
 use super::{Relay, State};
-use crate::exchange::{Ask, Decided, Input};
+use crate::exchange::{Ask, Decided, Input, Left};
 use crate::rules::{Duplicates, Trouble};
 use crate::side::Side;
 
@@ -32,27 +34,52 @@ impl Relay<'_> {
         if self.state == State::Raw {
             return;
         }
-        let copy = condenser.finish().map(Bytes::from);
-        if let Some(copy) = &copy {
-            self.trace.line(&self.console, from, copy);
+        let left = match condenser.finish().map(Bytes::from) {
+            Some(copy) => {
+                self.trace.line(&self.console, from, &copy);
+                Left::Short(copy)
+            }
+            None => Left::Nothing,
+        };
+        self.step(Input::Passed { from, left });
+    }
+
+    /// A frame goes on as it came. It is told once the bytes were written, so that neither side waits for that.
+    pub(super) fn pass_whole(&mut self, from: Side, line: Bytes) {
+        self.sinks[from.other()].push(line.clone());
+        self.untold.push((from, line));
+        // Nothing would come of waiting for a side that takes no more.
+        if !self.sinks[from.other()].is_busy() {
+            self.tell();
         }
-        self.step(Input::Passed { from, copy });
+    }
+
+    /// Tells what has passed, in order.
+    pub(super) fn tell(&mut self) {
+        let mut untold = mem::take(&mut self.untold);
+        for (from, line) in untold.drain(..) {
+            self.trace.line(&self.console, from, &line);
+            self.take_step(Input::Passed { from, left: Left::Whole(line) });
+            while let Some(decided) = self.lanes[from].decided.take() {
+                self.take_step(Input::Decided { from, decided });
+            }
+        }
+        // Its room is used again.
+        self.untold = untold;
     }
 
     /// The gate only watches a frame that has passed.
     pub(super) fn ask_too_late(&mut self, ask: &Ask, started: Option<u64>) {
         let mut call = ask.call.clone();
-        let over = CancellationToken::new();
-        over.cancel();
-        call.signal = Some(over);
+        call.signal = Some(self.over.clone());
         let polled: std::task::Poll<Option<Outcome>> = stand::ask(&mut self.gate.pass(call, ask.at));
         drop(polled);
         self.lanes[ask.from].decided = Some(Decided { outcome: None, started, beat: None });
     }
 
-    /// Whether nothing at all can happen to a frame, whatever the rest of it says.
-    fn may_pass(&self) -> bool {
+    /// Whether nothing at all can happen to a frame, whatever it says.
+    pub(super) fn may_pass(&self) -> bool {
         let lenient = self.trouble == Trouble::Pass && self.duplicates == Duplicates::Pass;
-        self.state == State::Running && lenient && self.gate.is_open()
+        self.state == State::Running && lenient && self.gate.is_open() && self.exchange.is_plain()
     }
 }

@@ -31,8 +31,14 @@ impl Relay<'_> {
         }
     }
 
-    /// One step and everything it asks for. Should the step itself fail, the frame it was about passes unchanged.
+    /// One step, after whatever has passed before.
     pub(super) fn step(&mut self, input: Input) {
+        self.tell();
+        self.take_step(input);
+    }
+
+    /// A step and everything it asks for. Should the step itself fail, the frame it was about passes unchanged.
+    pub(super) fn take_step(&mut self, input: Input) {
         let now = self.now();
         let about = match &input {
             Input::Frame { from, .. } | Input::Decided { from, .. } => Some(*from),
@@ -106,7 +112,7 @@ impl Relay<'_> {
         if started.is_some() {
             ask.call.started = started;
         }
-        if ask.passage == Passage::Over {
+        if ask.passage != Passage::Waits {
             return self.ask_too_late(&ask, started);
         }
         let now = self.now();

@@ -208,7 +208,37 @@ impl lockgate_gate::Policy for Minds {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_passed_cannot_be_asked_again() {
+async fn a_short_frame_that_has_passed_is_still_here_to_be_asked_again() {
+    let mut stage = Stage::new();
+    stage.up(CALL).await;
+    stage.attach();
+    stage.arm(&[r#"{"point":"after"}"#]);
+    stage.server.say(RESULT).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"retry""#);
+    assert_eq!(stage.server.hear().await, CALL);
+    stage.server.say(RESULT).await;
+    stage.paused(2).await;
+    stage.resume(2, r#""action":"continue""#);
+    assert_eq!(stage.host.hear().await, RESULT);
+    assert!(stage.story("node.started tool:pay").await.ends_with("node.finished tool:pay mcp_1 ok retries=1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_passes_is_told_in_order_also_when_nobody_takes_it() {
+    let mut stage = Stage::new();
+    stage.down(r#"{"method":"notifications/message"}"#).await;
+    drop(std::mem::replace(&mut stage.host, lockgate_testkit::peer::Peer::pair(1).0));
+    for _ in 0..3 {
+        stage.server.say(r#"{"method":"notifications/progress"}"#).await;
+        pass(1).await;
+    }
+    let told = stage.story("mcp:notifications/progress").await;
+    assert_eq!(told.matches("node.finished mcp:notifications/progress").count(), 3, "{told}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_passed_in_short_cannot_be_asked_again() {
     let mut stage = Stage::new();
     let text = "x".repeat(1 << 20);
     let call = format!(r#"{{"id":1,"method":"tools/call","params":{{"name":"big","arguments":{{"text":"{text}"}}}}}}"#);

@@ -111,6 +111,22 @@ async fn questions_inside_an_answer_stand_before_they_reach_the_client() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_given_by_hand_reaches_the_server_also_when_the_hub_is_gone() {
+    let mut stage = Stage::armed(&[r#"{"name":"elicitation/create"}"#]);
+    stage.up(&first()).await;
+    stage.server.say(ASKS).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"inject","output":{"action":"decline"}"#);
+    stage.host.hear().await;
+    stage.gate.presence(lockgate_gate::Presence::Detached);
+    // Long enough to pass before it is complete, were it not for the answer that has to go with it.
+    let text = "x".repeat(1 << 18);
+    stage.host.say(&next(2, &format!(r#"{{"say":{{"role":"assistant","text":"{text}"}}}}"#))).await;
+    let heard = stage.server.hear().await;
+    assert!(heard.contains(r#""who":{"action":"decline"}},"requestState":"opaque""#), "{}", heard.len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn when_every_question_is_answered_by_hand_the_client_is_not_asked() {
     let mut stage = Stage::armed(&[r#"{"name":"elicitation/create"}"#, r#"{"kind":"llm"}"#]);
     stage.up(&first()).await;
