@@ -88,7 +88,7 @@ impl Policy for LoopGuard {
         };
         // Digests of what is too large to keep are made here, where no other call waits for them.
         let entry = entry.settled(room);
-        self.lock().of(&call.run).kind(call.node.kind).history.push(entry);
+        self.lock().of(&call.run).kind(call.node.kind).history.push(entry, &self.ignored());
     }
 }
 

@@ -1,5 +1,5 @@
 //! Longer loops: the last completed calls of one kind in a run, searched for laps and for a failure that keeps coming back
-//! (wire §5.5). Only ever looked into when a call starts.
+//! (wire §5.5). Completed calls are compared as they come in, where nobody waits; a call that starts only looks at the counts.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub(super) struct Starting<'c> {
 #[derive(Default)]
 pub(super) struct History {
     entries: VecDeque<Entry>,
+    /// For each length of a lap: how many of the newest entries, without a gap, repeat the one a lap before them.
+    repeated: [usize; PERIODS.len()],
     /// Completions to wait for before laps are looked for again.
     quiet: usize,
 }
@@ -45,7 +47,13 @@ impl History {
         share.saturating_sub(self.entries.iter().map(Entry::weight).sum())
     }
 
-    pub(super) fn push(&mut self, entry: Entry) {
+    pub(super) fn push(&mut self, entry: Entry, ignored: &[&str]) {
+        for (place, period) in PERIODS.into_iter().enumerate() {
+            let repeats = self.back(period).is_some_and(|early| entry.same(early, ignored));
+            if let Some(count) = self.repeated.get_mut(place) {
+                *count = if repeats { *count + 1 } else { 0 };
+            }
+        }
         if self.entries.len() >= KEPT {
             self.entries.pop_front();
         }
@@ -66,26 +74,20 @@ impl History {
         if self.quiet > 0 {
             return None;
         }
-        PERIODS.into_iter().find_map(|period| self.laps(call, period, ignored))
+        let mut periods = PERIODS.into_iter().zip(self.repeated);
+        periods.find_map(|lap| self.laps(call, lap, ignored))
     }
 
     /// Laps of `period` calls, counted back from the newest; three at least, and `call` begins the next.
-    fn laps(&self, call: &Starting<'_>, period: usize, ignored: &[&str]) -> Option<LoopInfo> {
+    fn laps(&self, call: &Starting<'_>, (period, repeated): (usize, usize), ignored: &[&str]) -> Option<LoopInfo> {
+        // Of what repeats, some may be forgotten already.
+        let laps = 1 + repeated.min(self.entries.len().saturating_sub(period)) / period;
         let head = self.back(period)?;
-        if *head.node != *call.node || self.entries.len() < LAPS * period || !head.input.same(call.input, ignored) {
+        if laps < LAPS || *head.node != *call.node || !head.input.same(call.input, ignored) {
             return None;
         }
-        // The entry `n` back repeats the one a lap before it, for as long as this holds.
-        let repeated = (1..=self.entries.len() - period)
-            .take_while(|n| match (self.back(*n), self.back(n + period)) {
-                (Some(late), Some(early)) => late.same(early, ignored),
-                _ => false,
-            })
-            .count();
-        let laps = 1 + repeated / period;
         let first = self.back(laps * period)?;
-        let varied = (1..period).any(|n| self.back(n).is_some_and(|entry| !entry.same_call(head, ignored)));
-        if laps < LAPS || !varied {
+        if !(1..period).any(|n| self.back(n).is_some_and(|entry| !entry.same_call(head, ignored))) {
             return None;
         }
         let lap: Vec<Vec<u8>> = (1..=period).rev().filter_map(|n| self.back(n)?.trace(ignored)).collect();
