@@ -5,6 +5,7 @@ mod history;
 mod print;
 mod runs;
 mod same;
+mod sketch;
 mod streak;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,7 +83,7 @@ impl Policy for LoopGuard {
         let node = Arc::clone(&call.node.id);
         let entry = match open {
             Some(open) => {
-                Entry { node, ended: ended(call, end, open.failure), input: open.input, started: open.started }
+                Entry { node, ended: self.ended(call, end, open.failure), input: open.input, started: open.started }
             }
             None => Entry { node, ended: Ended::Unknown, input: Print::never(), started: 0 },
         };
@@ -120,7 +121,7 @@ impl LoopGuard {
         };
         // A retry, a second look at the same stop and a further round of an exchange are no new starts.
         if !run.is_open(started) && call.round == Round::New {
-            let input = Print::of(call.input.as_ref());
+            let input = Print::of(call.input.as_ref(), &self.ignored());
             self.count(run.kind(call.node.kind), call, (started, input.clone()));
             run.open(Open::new(started, input));
         }
@@ -176,27 +177,27 @@ impl LoopGuard {
             open.failure = Some(failure);
         }
     }
-}
 
-/// What an end says about the call, for the search for loops.
-fn ended(call: &Call, end: &End, noted_before: Option<Print>) -> Ended {
-    let output = end.output.as_ref();
-    let shape = match call.node.kind {
-        NodeKind::Tool => output.and_then(|output| says_failed(output.view())),
-        _ => None,
-    };
-    match (end.status, shape) {
-        (RunStatus::Aborted, _) => Ended::Unknown,
-        (RunStatus::Ok, None) => Ended::Well(Print::result(output)),
-        (RunStatus::Ok, Some(_)) => Ended::Failed(Print::result(output)),
-        (RunStatus::Error, Some(Failed::IsError | Failed::Success | Failed::ExitCode(_))) => {
-            Ended::Failed(Print::result(output))
+    /// What an end says about the call, for the search for loops.
+    fn ended(&self, call: &Call, end: &End, noted_before: Option<Print>) -> Ended {
+        let (output, ignored) = (end.output.as_ref(), &self.ignored()[..]);
+        let shape = match call.node.kind {
+            NodeKind::Tool => output.and_then(|output| says_failed(output.view())),
+            _ => None,
+        };
+        match (end.status, shape) {
+            (RunStatus::Aborted, _) => Ended::Unknown,
+            (RunStatus::Ok, None) => Ended::Well(Print::result(output, ignored)),
+            (RunStatus::Ok, Some(_)) => Ended::Failed(Print::result(output, ignored)),
+            (RunStatus::Error, Some(Failed::IsError | Failed::Success | Failed::ExitCode(_))) => {
+                Ended::Failed(Print::result(output, ignored))
+            }
+            (RunStatus::Error, shape) => match (noted_before.or_else(|| end.error.as_ref().map(noted)), shape) {
+                (Some(noted), _) => Ended::Failed(noted),
+                (None, Some(_)) => Ended::Failed(Print::result(output, ignored)),
+                (None, None) => Ended::Unknown,
+            },
         }
-        (RunStatus::Error, shape) => match (noted_before.or_else(|| end.error.as_ref().map(noted)), shape) {
-            (Some(noted), _) => Ended::Failed(noted),
-            (None, Some(_)) => Ended::Failed(Print::result(output)),
-            (None, None) => Ended::Unknown,
-        },
     }
 }
 

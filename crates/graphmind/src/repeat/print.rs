@@ -1,5 +1,5 @@
-//! A payload kept for comparison: by its bytes, then member by member up to the first difference. A digest is made only for
-//! what is too much to keep, and for fingerprints.
+//! A payload kept for comparison: by its sketch, by its bytes, then member by member up to the first difference. A digest is
+//! made only for what is too much to keep, and for fingerprints.
 
 use std::cell::OnceCell;
 use std::sync::OnceLock;
@@ -9,6 +9,7 @@ use lockgate_protocol::json::{Raw, canonical};
 use sha2::Sha256;
 
 use super::same::same;
+use super::sketch::Sketch;
 
 /// Half of an HMAC: enough to tell payloads apart within one process, useless outside of it.
 pub(super) type Digest = [u8; 16];
@@ -17,32 +18,37 @@ pub(super) type Digest = [u8; 16];
 #[derive(Clone, Debug)]
 pub(super) struct Print {
     body: Option<Raw>,
+    /// Of the body, unless a first look at it would be felt.
+    sketch: Sketch,
     /// Of the bytes. Inner `None`: it equals nothing, not even itself.
     digest: OnceCell<Option<Digest>>,
 }
 
 impl Print {
     /// Of an input; an absent one is `null` (wire §5.4). Holds on to the payload until it is settled.
-    pub(super) fn of(input: Option<&Raw>) -> Print {
-        Print { body: Some(input.cloned().unwrap_or_else(Raw::null)), digest: OnceCell::new() }
+    pub(super) fn of(input: Option<&Raw>, ignored: &[&str]) -> Print {
+        let body = input.cloned().unwrap_or_else(Raw::null);
+        let sketch = if body.len() <= COPIED { Sketch::of(body.view(), ignored) } else { Sketch::Unknown };
+        Print { body: Some(body), sketch, digest: OnceCell::new() }
     }
 
     /// Of a result; a very large one equals nothing.
-    pub(super) fn result(output: Option<&Raw>) -> Print {
+    pub(super) fn result(output: Option<&Raw>, ignored: &[&str]) -> Print {
         match output {
             Some(output) if output.len() > COMPARED => Print::never(),
-            _ => Print::of(output),
+            _ => Print::of(output, ignored),
         }
     }
 
     /// Of something that equals nothing.
     pub(super) fn never() -> Print {
-        Print { body: None, digest: OnceCell::from(None) }
+        Print { body: None, sketch: Sketch::Unknown, digest: OnceCell::from(None) }
     }
 
     /// Of what was thrown.
     pub(super) fn thrown(name: &str, message: &str) -> Print {
-        Print { body: None, digest: OnceCell::from(mac(&[b"thrown", name.as_bytes(), message.as_bytes()])) }
+        let digest = OnceCell::from(mac(&[b"thrown", name.as_bytes(), message.as_bytes()]));
+        Print { body: None, sketch: Sketch::Unknown, digest }
     }
 
     /// For keeping: a small payload is copied, so that no whole frame stays alive for it; a larger one is kept if there is
@@ -68,6 +74,7 @@ impl Print {
     /// large ones, the bytes decide.
     pub(super) fn same(&self, other: &Print, ignored: &[&str]) -> bool {
         match (&self.body, &other.body) {
+            (Some(_), Some(_)) if self.sketch.differs(other.sketch) => false,
             (Some(one), Some(two)) if one == two => true,
             (Some(one), Some(two)) if one.len().max(two.len()) <= COMPARED => same(one.view(), two.view(), ignored),
             (Some(one), Some(two)) if one.len() != two.len() => false,
@@ -130,7 +137,7 @@ mod tests {
     use super::{COMPARED, Print};
 
     fn print(text: &str) -> Print {
-        Print::of(Some(&Raw::parse(text.to_owned()).unwrap()))
+        Print::of(Some(&Raw::parse(text.to_owned()).unwrap()), &[])
     }
 
     #[test]
@@ -149,7 +156,7 @@ mod tests {
 
     #[test]
     fn absent_is_null_and_never_equals_nothing() {
-        assert!(Print::of(None).same(&print("null"), &[]));
+        assert!(Print::of(None, &[]).same(&print("null"), &[]));
         assert!(!Print::never().same(&Print::never(), &[]));
         assert!(!Print::never().same(&print("null"), &[]));
         assert!(Print::thrown("E", "m").same(&Print::thrown("E", "m"), &[]));
@@ -162,6 +169,6 @@ mod tests {
         assert!(print(&large("a")).same(&print(&large("a")), &[]));
         assert!(!print(&large("a")).same(&print(&large("b")), &[]));
         assert!(!print(&large("a")).same(&print(&large("bb")), &["a", "bb"]));
-        assert!(!Print::result(Some(&Raw::parse(large("a")).unwrap())).same(&print(&large("a")), &[]));
+        assert!(!Print::result(Some(&Raw::parse(large("a")).unwrap()), &[]).same(&print(&large("a")), &[]));
     }
 }

@@ -84,13 +84,14 @@ fn sorted<'a>(members: impl Iterator<Item = (Text, View<'a>)>, ignored: &[&str])
 const ESCAPE: usize = 11;
 
 /// What lies deeper makes no difference.
-const DEEPEST: usize = 64;
+pub(super) const DEEPEST: usize = 64;
 
 #[cfg(test)]
 mod tests {
     use lockgate_protocol::json::{Raw, canonical};
     use proptest::prelude::*;
 
+    use super::super::sketch::Sketch;
     use super::same;
 
     const IGNORED: [&str; 1] = ["_meta"];
@@ -99,6 +100,8 @@ mod tests {
         let (one, two) = (Raw::parse(one.to_owned()).unwrap(), Raw::parse(two.to_owned()).unwrap());
         let found = same(one.view(), two.view(), &IGNORED);
         assert_eq!(found, canonical(one.view(), &IGNORED) == canonical(two.view(), &IGNORED), "{one:?} and {two:?}");
+        let [ones, twos] = [&one, &two].map(|raw| Sketch::of(raw.view(), &IGNORED));
+        assert!(!found || !ones.differs(twos), "{one:?} and {two:?}");
         found
     }
 
