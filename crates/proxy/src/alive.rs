@@ -11,7 +11,7 @@ use lockgate_gate::{Outcome, Refused, Stop};
 use lockgate_protocol::mcp::method;
 use lockgate_protocol::rpc;
 
-use crate::exchange::{Ask, Asker};
+use crate::exchange::Asker;
 use crate::side::Side;
 
 pub(crate) use hosts::{Evidence, HostLimit, Hosts, Resets, save};
@@ -25,6 +25,17 @@ pub(crate) struct Vigil {
     began: Duration,
     next_beat: Option<Duration>,
     noticed: Noticed,
+}
+
+/// What begins to stand.
+#[derive(Debug)]
+pub(crate) struct Stands<'a> {
+    /// Its node's name.
+    pub(crate) name: &'a str,
+    /// Its method; may be empty.
+    pub(crate) title: &'a str,
+    pub(crate) at: Stop,
+    pub(crate) asker: Option<Asker>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -53,16 +64,16 @@ pub(crate) enum Duty {
 
 impl Vigil {
     /// A call begins to stand.
-    pub(crate) fn begin(ask: &Ask, heartbeat: Heartbeat, now: Duration) -> Vigil {
-        let node = &ask.call.node;
-        let id = ask.asker.as_ref().map(|asker| format!(" id {}", asker.id)).unwrap_or_default();
-        let title = if ask.title.is_empty() { node.name.to_string() } else { ask.title.clone() };
-        let name = if *node.name == *title { String::new() } else { format!(" {}", node.name) };
-        let beats = heartbeat == Heartbeat::On && ask.asker.as_ref().is_some_and(|asker| asker.token.is_some());
+    pub(crate) fn begin(stands: Stands<'_>, heartbeat: Heartbeat, now: Duration) -> Vigil {
+        let Stands { name, title, at, asker } = stands;
+        let id = asker.as_ref().map(|asker| format!(" id {}", asker.id)).unwrap_or_default();
+        let title = if title.is_empty() { name } else { title };
+        let name = if name == title { String::new() } else { format!(" {name}") };
+        let beats = heartbeat == Heartbeat::On && asker.as_ref().is_some_and(|asker| asker.token.is_some());
         Vigil {
             about: crate::console::visible(&format!("{title}{name}{id}")),
-            at: ask.at,
-            asker: ask.asker.clone(),
+            at,
+            asker,
             began: now,
             next_beat: beats.then(|| now + FIRST_BEAT),
             noticed: Noticed::NotYet,

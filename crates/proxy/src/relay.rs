@@ -98,8 +98,8 @@ pub(crate) struct Relay<'g> {
     /// When the server has had time enough to take what a host that hung up had said.
     deaf: Option<Instant>,
     actions: Vec<Action>,
-    /// What is on its way already and nobody was told of.
-    untold: Vec<(Side, Bytes)>,
+    /// What is done once the bytes are on their way.
+    later: Vec<Later>,
     /// What has passed stands no longer.
     over: CancellationToken,
     /// Number of the `node.started` emitted last in this step.
@@ -119,6 +119,17 @@ pub(crate) enum State {
     Over,
     /// Ended by ourselves, for this reason.
     Stopped(&'static str),
+}
+
+/// What is left to do when bytes are on their way, so that neither side waits for it.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few wait, and their room is used again; a box would be an allocation each"
+)]
+enum Later {
+    /// A frame that has passed is told.
+    Tell(Side, Bytes),
+    Do(Action),
 }
 
 /// What was said once and need not be said again.
@@ -164,7 +175,7 @@ impl<'g> Relay<'g> {
             rest: None,
             deaf: None,
             actions: Vec::new(),
-            untold: Vec::new(),
+            later: Vec::new(),
             over: cancelled(),
             started: None,
             complained: Complained::default(),
@@ -196,7 +207,7 @@ impl<'g> Relay<'g> {
             let event = self.next().await;
             self.handle(event);
         }
-        self.tell();
+        self.catch_up();
         // A server that only stopped talking still has to see that nobody listens.
         self.sinks.server.close();
         self.state
@@ -245,9 +256,13 @@ impl<'g> Relay<'g> {
 
     /// Takes whatever is there to be taken from both sides.
     fn advance(&mut self) {
-        self.tell();
+        self.catch_up();
         for side in Side::BOTH {
             while !matches!(self.state, State::Waiting | State::Stopped(_)) && self.advance_one(side) {}
+        }
+        // A side that takes no more is not waited for.
+        if !Side::BOTH.iter().any(|side| self.sinks[*side].is_busy()) {
+            self.catch_up();
         }
     }
 

@@ -8,7 +8,7 @@ use lockgate_gate::Outcome;
 
 use super::condense::Condenser;
 use super::stand;
-use super::{Relay, State};
+use super::{Later, Relay, State};
 use crate::exchange::{Ask, Decided, Input, Left};
 use crate::rules::{Duplicates, Trouble};
 use crate::side::Side;
@@ -44,28 +44,36 @@ impl Relay<'_> {
         self.step(Input::Passed { from, left });
     }
 
-    /// A frame goes on as it came. It is told once the bytes were written, so that neither side waits for that.
+    /// A frame goes on as it came, and is looked at when it is on its way.
     pub(super) fn pass_whole(&mut self, from: Side, line: Bytes) {
         self.sinks[from.other()].push(line.clone());
-        self.untold.push((from, line));
-        // Nothing would come of waiting for a side that takes no more.
-        if !self.sinks[from.other()].is_busy() {
-            self.tell();
+        self.later.push(Later::Tell(from, line));
+    }
+
+    /// Does what was left until bytes were on their way, in order.
+    pub(super) fn catch_up(&mut self) {
+        while !self.later.is_empty() {
+            let mut later = mem::take(&mut self.later);
+            for each in later.drain(..) {
+                match each {
+                    Later::Tell(from, line) => self.tell(from, line),
+                    Later::Do(action) => self.act(action),
+                }
+            }
+            // Its room is used again.
+            if self.later.is_empty() {
+                self.later = later;
+                return;
+            }
         }
     }
 
-    /// Tells what has passed, in order.
-    pub(super) fn tell(&mut self) {
-        let mut untold = mem::take(&mut self.untold);
-        for (from, line) in untold.drain(..) {
-            self.trace.line(&self.console, from, &line);
-            self.take_step(Input::Passed { from, left: Left::Whole(line) });
-            while let Some(decided) = self.lanes[from].decided.take() {
-                self.take_step(Input::Decided { from, decided });
-            }
+    fn tell(&mut self, from: Side, line: Bytes) {
+        self.trace.line(&self.console, from, &line);
+        self.take_step(Input::Passed { from, left: Left::Whole(line) });
+        while let Some(decided) = self.lanes[from].decided.take() {
+            self.take_step(Input::Decided { from, decided });
         }
-        // Its room is used again.
-        self.untold = untold;
     }
 
     /// The gate only watches a frame that has passed.

@@ -1,6 +1,7 @@
 //! Does what the step says, and tells it what happened.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use std::{io, thread};
@@ -14,8 +15,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::stand::{self, Ends, Stand};
-use super::{DEAF, REST, Relay, State, lane};
-use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Vigil};
+use super::{DEAF, Later, REST, Relay, State, lane};
+use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Stands, Vigil};
 use crate::console::visible;
 use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say};
 use crate::rules::Trouble;
@@ -31,9 +32,9 @@ impl Relay<'_> {
         }
     }
 
-    /// One step, after whatever has passed before.
+    /// One step, after everything that was left for later.
     pub(super) fn step(&mut self, input: Input) {
-        self.tell();
+        self.catch_up();
         self.take_step(input);
     }
 
@@ -74,26 +75,36 @@ impl Relay<'_> {
     pub(super) fn perform(&mut self) {
         let mut actions = std::mem::take(&mut self.actions);
         self.started = None;
+        // Bytes do not wait for what is told about them; a question at the gate does.
+        let sends = actions.iter().any(|action| matches!(action, Action::Send { .. }));
+        let hurries = sends && !actions.iter().any(|action| matches!(action, Action::Ask(_)));
         for action in actions.drain(..) {
             match action {
-                Action::Send { to, bytes } => self.sinks[to].push(bytes),
-                Action::Emit(event) => self.emit(event),
-                Action::Ask(ask) => self.ask(*ask),
-                Action::Finished(finished) => self.gate.finished(&finished.0, &finished.1),
-                Action::GaveUp(side) => {
-                    if let Some(stand) = self.lanes[side].stand() {
-                        stand.ends.give_up();
-                    }
-                }
-                Action::Patience(age) => self.gave_up(age),
-                Action::Client { name, version } => self.host = (name, version),
-                Action::Say(say) => self.say(say),
-                Action::Stop(why) => self.state = State::Stopped(why),
+                Action::Emit(_) | Action::Finished(_) if hurries => self.later.push(Later::Do(action)),
+                _ => self.act(action),
             }
         }
         // Its room is used again for the next step.
         if self.actions.is_empty() {
             self.actions = actions;
+        }
+    }
+
+    pub(super) fn act(&mut self, action: Action) {
+        match action {
+            Action::Send { to, bytes } => self.sinks[to].push(bytes),
+            Action::Emit(event) => self.emit(event),
+            Action::Ask(ask) => self.ask(*ask),
+            Action::Finished(finished) => self.gate.finished(&finished.0, &finished.1),
+            Action::GaveUp(side) => {
+                if let Some(stand) = self.lanes[side].stand() {
+                    stand.ends.give_up();
+                }
+            }
+            Action::Patience(age) => self.gave_up(age),
+            Action::Client { name, version } => self.host = (name, version),
+            Action::Say(say) => self.say(say),
+            Action::Stop(why) => self.state = State::Stopped(why),
         }
     }
 
@@ -120,9 +131,8 @@ impl Relay<'_> {
         if now.debugger == Debugger::There {
             ends = self.ends(&mut ask);
         }
-        let vigil = |ask: &Ask| Vigil::begin(ask, self.hold.heartbeat, now.at);
-        let standing = (now.debugger == Debugger::There).then(|| vigil(&ask));
-        let (call, at) = (ask.call.clone(), ask.at);
+        let Ask { call, at, asker, title, .. } = ask;
+        let node = Arc::clone(&call.node);
         let mut pass = self.gate.pass(call, at);
         match stand::ask(&mut pass) {
             Poll::Ready(outcome) => {
@@ -130,7 +140,8 @@ impl Relay<'_> {
                 self.lanes[from].decided = Some(Decided { outcome, started, beat: None });
             }
             Poll::Pending => {
-                let vigil = standing.unwrap_or_else(|| vigil(&ask));
+                let stands = Stands { name: &node.name, title: &title, at, asker };
+                let vigil = Vigil::begin(stands, self.hold.heartbeat, now.at);
                 self.lanes[from].set(Stand { pass, vigil, ends, started });
             }
         }
