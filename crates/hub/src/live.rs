@@ -3,6 +3,7 @@
 
 pub(crate) mod apps;
 mod intake;
+mod owed;
 mod polls;
 pub(crate) mod records;
 mod settle;
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::apps::Apps;
 pub(crate) use self::intake::{Arrival, First, Greeting};
+use self::owed::Owed;
 pub(crate) use self::polls::Poll;
 use self::polls::Polls;
 pub(crate) use self::records::Introduction;
@@ -153,6 +155,7 @@ pub(crate) struct State {
     dirty: HashSet<Arc<str>>,
     pending: Pending,
     unkept: Unkept,
+    owed: Owed,
     /// Runs of an earlier hub that nobody came back for, whatever a reader saw of them before.
     orphans: HashSet<Arc<str>>,
     /// Why the store keeps nothing at the moment.
@@ -187,6 +190,7 @@ impl Live {
             dirty: HashSet::new(),
             pending,
             unkept: Unkept::default(),
+            owed: Owed::default(),
             orphans: HashSet::new(),
             storage: None,
             reconciled: Vec::new(),
@@ -242,13 +246,21 @@ impl State {
         while let Ok(from) = inputs.apps.try_recv() {
             self.take_in(from, clock);
         }
+        self.drain(&mut inputs, clock).await;
+        if !self.owed.runs.is_empty() {
+            self.hand_over(clock);
+            self.drain(&mut inputs, clock).await;
+        }
+        // Dropping the way to the writer lets it commit and end.
+    }
+
+    async fn drain(&mut self, inputs: &mut Inputs, clock: Clock) {
         while self.pending.hurry() || self.pending.in_flight() {
             match inputs.done.recv().await {
                 Some(done) => self.settle(done, clock),
                 None => break,
             }
         }
-        // Dropping the way to the writer lets it commit and end.
     }
 
     fn obey(&mut self, command: Command, clock: Clock) {
@@ -279,7 +291,10 @@ impl State {
         let differs = |now: Liveness, stored: bool| now.live || now.held > 0 || !stored;
         let all = self.records.iter().filter(|record| !record.is_awaited());
         let all = all.map(|record| (record, self.liveness(&record.run.id, record.owner)));
-        let all = all.filter(|(record, now)| differs(*now, record.stored >= record.shown && record.ensured));
+        let written = |record: &records::Record| {
+            record.stored >= record.shown && record.ensured && !self.owed.runs.contains(&record.run.id)
+        };
+        let all = all.filter(|(record, now)| differs(*now, written(record)));
         all.map(|(record, now)| (record.run.clone(), now)).collect()
     }
 
@@ -295,7 +310,7 @@ impl State {
                 && record.abandon_at.is_none()
                 && record.stored >= record.shown
         };
-        if !self.setup.claims.has(run) && self.records.get(run).is_some_and(idle) {
+        if !self.setup.claims.has(run) && !self.owed.runs.contains(run) && self.records.get(run).is_some_and(idle) {
             self.records.remove(run);
         }
     }

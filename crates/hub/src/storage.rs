@@ -12,11 +12,12 @@ use crate::ingest::frame::{Incoming, Note};
 use crate::pauses::AppId;
 use crate::store::error::StoreError;
 use crate::store::sqlite::{Patience, Store, Tx};
-use crate::store::{Batch, Committed, NewEvent, NewRun, Turn};
+use crate::store::{Batch, Committed, NewEvent, NewRun, Run, Turn};
 
 /// What waits to be written, and what is being written.
 #[derive(Debug)]
 pub(crate) struct Pending {
+    rows: Vec<Run>,
     runs: Vec<NewRun>,
     events: VecDeque<(NewEvent, From)>,
     turns: Vec<Turn>,
@@ -50,6 +51,7 @@ pub(crate) enum Done {
 impl Pending {
     pub(crate) fn new(writer: mpsc::Sender<Batch>) -> Pending {
         Pending {
+            rows: Vec::new(),
             runs: Vec::new(),
             events: VecDeque::new(),
             turns: Vec::new(),
@@ -63,6 +65,10 @@ impl Pending {
     /// Whether more may be taken in; otherwise programs wait at their sockets.
     pub(crate) fn has_room(&self) -> bool {
         self.events.len() < MOST && self.bytes < MOST_BYTES
+    }
+
+    pub(crate) fn row(&mut self, row: Run) {
+        self.rows.push(row);
     }
 
     pub(crate) fn run(&mut self, run: NewRun) {
@@ -84,7 +90,7 @@ impl Pending {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.runs.is_empty() && self.turns.is_empty()
+        self.events.is_empty() && self.rows.is_empty() && self.runs.is_empty() && self.turns.is_empty()
     }
 
     /// When the next batch should leave: at once after a quiet moment, else a little later, so that it is worth a transaction.
@@ -107,9 +113,10 @@ impl Pending {
         let count = self.events.len().min(BATCH);
         let (events, origins): (Vec<_>, Vec<_>) = self.events.drain(..count).unzip();
         self.bytes -= events.iter().map(weight).sum::<usize>();
+        let rows = std::mem::take(&mut self.rows);
         let (runs, turns) = (std::mem::take(&mut self.runs), std::mem::take(&mut self.turns));
         // There is room: the last batch was answered. A writer that is gone means that the hub has stopped.
-        let sent = self.writer.try_send(Batch { runs, events, turns }).is_ok();
+        let sent = self.writer.try_send(Batch { rows, runs, events, turns }).is_ok();
         self.in_flight = sent.then_some(origins);
         sent
     }

@@ -153,6 +153,8 @@ pub enum Mark {
 /// What one transaction keeps, in this order.
 #[derive(Debug, Default)]
 pub struct Batch {
+    /// Rows that a failing store has missed, as they should stand.
+    pub rows: Vec<Run>,
     pub runs: Vec<NewRun>,
     pub events: Vec<NewEvent>,
     pub turns: Vec<Turn>,
@@ -160,7 +162,8 @@ pub struct Batch {
 
 impl Batch {
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty() && self.events.is_empty() && self.turns.is_empty()
+        let Batch { rows, runs, events, turns } = self;
+        rows.is_empty() && runs.is_empty() && events.is_empty() && turns.is_empty()
     }
 }
 

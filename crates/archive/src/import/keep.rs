@@ -27,7 +27,7 @@ impl Imported {
         let mut kept = 0;
         for events in self.events.chunks(CHUNK) {
             let events = events.iter().map(|event| self.row(event)).collect();
-            let batch = Batch { runs: std::mem::take(&mut runs), events, turns: Vec::new() };
+            let batch = Batch { runs: std::mem::take(&mut runs), events, ..Batch::default() };
             kept += store.commit(&batch).await?.ords.len();
             each(u64::try_from(kept).unwrap_or(u64::MAX));
         }

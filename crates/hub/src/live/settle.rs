@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use super::owed::touched;
 use super::records::millis;
 use super::{Clock, State, tell};
 use crate::claims::Stage;
@@ -20,18 +21,19 @@ impl State {
     pub(super) fn settle(&mut self, done: Done, clock: Clock) {
         match done {
             Done::Put { batch, committed } => {
-                self.unkept.rows.extend(batch.runs.iter().map(|run| Arc::clone(&run.id)));
+                self.unkept.touch(&batch, &committed);
                 self.unkept.runs.extend(committed.totals.iter().map(|(run, _)| Arc::clone(run)));
+                self.unkept.restated.extend(self.restated(&batch));
                 self.take_back(&batch, &committed, clock);
                 self.unkept.events.push((batch.events, committed.ords));
             }
             Done::Unsaved { batch, committed, failure } => {
-                self.unkept.rows.extend(batch.runs.iter().map(|run| Arc::clone(&run.id)));
+                self.unkept.touch(&batch, &committed);
                 self.take_back(&batch, &committed, clock);
-                self.lost(&failure);
+                self.lost(&failure, clock);
             }
             Done::Kept => self.kept(),
-            Done::Lost(failure) => self.lost(&failure),
+            Done::Lost(failure) => self.lost(&failure, clock),
         }
     }
 
@@ -62,7 +64,8 @@ impl State {
 
     /// All that was shown so far is on disk.
     fn kept(&mut self) {
-        let Unkept { runs, readers, .. } = std::mem::take(&mut self.unkept);
+        let Unkept { runs, readers, restated, .. } = std::mem::take(&mut self.unkept);
+        self.repaid(restated);
         for run in runs {
             let Some(record) = self.records.get_mut(&run) else { continue };
             record.stored = record.shown;
@@ -74,19 +77,20 @@ impl State {
         }
         readers.into_iter().for_each(|reader| tell(reader, ()));
         self.health(None);
-        if self.pending.is_empty() && !self.pending.in_flight() {
+        if self.pending.is_empty() && !self.pending.in_flight() && self.owed.runs.is_empty() {
             self.reconciled.drain(..).for_each(|reply| tell(reply, ()));
         }
     }
 
     /// What was shown and not kept stays shown, and is nowhere else.
-    fn lost(&mut self, failure: &StoreError) {
+    fn lost(&mut self, failure: &StoreError, clock: Clock) {
         // Rows that are missing now come again with the next event of their run.
-        let Unkept { rows, readers, .. } = std::mem::take(&mut self.unkept);
+        let Unkept { rows, readers, touched, .. } = std::mem::take(&mut self.unkept);
         readers.into_iter().for_each(|reader| tell(reader, ()));
         for run in rows {
             self.records.get_mut(&run).into_iter().for_each(|record| record.ensured = false);
         }
+        self.owe(touched, clock);
         self.health(Some(failure.to_string().into()));
     }
 
@@ -199,11 +203,19 @@ pub(super) struct Unkept {
     runs: HashSet<Arc<str>>,
     /// Runs whose row was made in it.
     rows: Vec<Arc<str>>,
+    /// Runs whose row it changes in any way, and those whose row it leaves as it should stand.
+    touched: HashSet<Arc<str>>,
+    restated: Vec<Arc<str>>,
     /// Who reads the store, and wants to see what is shown.
     readers: Vec<oneshot::Sender<()>>,
 }
 
 impl Unkept {
+    fn touch(&mut self, batch: &Batch, committed: &Committed) {
+        self.rows.extend(batch.runs.iter().map(|run| Arc::clone(&run.id)));
+        self.touched.extend(touched(batch, committed).cloned());
+    }
+
     pub(super) fn wait(&mut self, run: &str, reader: oneshot::Sender<()>) {
         if self.runs.contains(run) {
             self.readers.push(reader);

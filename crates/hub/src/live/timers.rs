@@ -48,6 +48,7 @@ impl State {
             self.watch.next_deadline(),
             self.polls.next_deadline(),
             self.pending.next_deadline(),
+            self.owed.again.filter(|_| !self.pending.in_flight()),
         ];
         parts.into_iter().flatten().min()
     }
@@ -73,6 +74,7 @@ impl State {
             dirty.iter().for_each(|run| self.update(run));
         }
         self.wake_polls(clock);
+        self.repay(clock);
     }
 }
 

@@ -237,6 +237,7 @@ impl State {
 
     pub(super) fn pruned(&mut self, runs: &[Arc<str>]) {
         for run in runs {
+            self.owed.runs.remove(run);
             let Some(record) = self.records.get_mut(run) else { continue };
             // Should it be written to again after all, it needs a row again.
             record.ensured = false;

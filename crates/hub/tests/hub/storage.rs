@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::room::{App, Room, SOON, frame, hello};
+use crate::room::{App, Room, SOON, Viewer, frame, hello};
 use lockgate_hub::store::error::StoreErrorKind;
 use lockgate_hub::{Hub, HubConfig, StartError};
 use serde_json::json;
@@ -43,6 +43,65 @@ async fn a_locked_database_costs_history_but_not_the_present() {
     let stored = room.stored("r").await;
     assert!(stored.contains(&"1 run.started".to_owned()) && stored.last().unwrap().ends_with("run.finished"));
     assert!(!stored.contains(&"2 node.started".to_owned()), "lost, and said so");
+}
+
+/// What the rows of all runs say, from the file itself.
+async fn rows(database: &std::path::Path) -> Vec<String> {
+    use sqlx::{ConnectOptions as _, Row as _};
+    let mut other = sqlx::sqlite::SqliteConnectOptions::new().filename(database).connect().await.unwrap();
+    let sql = "SELECT id, status, finished_at IS NOT NULL, event_count FROM runs ORDER BY id";
+    let rows = sqlx::query(sql).fetch_all(&mut other).await.unwrap();
+    let show = |row: &sqlx::sqlite::SqliteRow| {
+        let (id, status): (String, String) = (row.get(0), row.get(1));
+        format!("{id} {status} ended {} events {}", row.get::<i64, _>(2), row.get::<i64, _>(3))
+    };
+    rows.iter().map(show).collect()
+}
+
+#[tokio::test]
+async fn runs_that_end_while_nothing_is_kept_stand_right_when_the_store_is_back() {
+    let room = Room::with(|config| config.abandon_grace = Duration::from_millis(10)).await;
+    let mut viewer = room.viewer().await;
+    viewer.subscribe("*").await;
+    let mut app = room.app().await;
+    let mut dying = room.app().await;
+    app.start("ends").await;
+    app.start("goes on").await;
+    dying.start("is left").await;
+    for run in ["ends", "goes on", "is left"] {
+        room.until_stored(run, 1).await;
+    }
+    let lock = Locker::take(&room.database());
+    app.finish("ends", "ok").await;
+    app.start("comes and goes").await;
+    app.finish("comes and goes", "error").await;
+    drop(dying);
+    let expected = [("ends", "ok"), ("comes and goes", "error"), ("is left", "abandoned"), ("goes on", "running")];
+    for (run, status) in expected {
+        room.until_run(run, |run| run["status"] == status).await;
+    }
+    assert!(room.ok("/health").await["storage"].is_string(), "and nothing of it is kept");
+    lock.release();
+    // Nobody sends anything: the hub finds out by itself.
+    let back = async {
+        while room.ok("/health").await.get("storage").is_some() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(SOON, back).await.unwrap();
+    let expected_rows = [
+        "comes and goes error ended 1 events 0",
+        "ends ok ended 1 events 1",
+        "goes on running ended 0 events 1",
+        "is left abandoned ended 1 events 1",
+    ];
+    assert_eq!(rows(&room.database()).await, expected_rows);
+    app.finish("goes on", "aborted").await;
+    room.until_run("goes on", |run| run["status"] == "aborted").await;
+    let room = room.restart().await;
+    for (run, status) in expected.into_iter().filter(|(run, _)| *run != "goes on") {
+        room.until_run(run, |run| run["status"] == status).await;
+    }
 }
 
 /// Another program that holds the write lock. The system's own tool is not needed: a second store does it.
@@ -127,6 +186,11 @@ async fn hub_process(folder: &std::path::Path) -> (Child, std::net::SocketAddr) 
 #[tokio::test]
 async fn hub_of_a_child_process() {
     let Some(folder) = std::env::var_os("HUB_CHILD_FOLDER") else { return };
+    // Where files may not grow, a write is to fail as on a full disk instead of ending the process.
+    #[cfg(unix)]
+    let _heard =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
+            .unwrap();
     let mut config = HubConfig::new(std::path::Path::new(&folder).join("runs.db"));
     config.listen = "127.0.0.1:0".parse().unwrap();
     let (hub, running) = Hub::start(config).await.unwrap();
@@ -175,6 +239,76 @@ async fn killed_and_started_again_nothing_is_lost_and_nothing_twice() {
     assert!(seqs.into_iter().eq(1..=count + 1));
     assert_eq!(page["total"], count + 1);
     second.kill().await.unwrap();
+}
+
+/// The system lets no file of the hub grow: what a full disk and a file system gone read-only look like from inside.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_disk_that_takes_nothing_costs_history_but_not_the_present() {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let folder = tempfile::TempDir::new().unwrap();
+    let (mut child, address) = hub_process(folder.path()).await;
+    let pid = Pid::from_raw(i32::try_from(child.id().unwrap()).unwrap());
+    let allow = |bytes| prlimit(pid, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
+    let health = async || -> serde_json::Value {
+        reqwest::get(format!("http://{address}/health")).await.unwrap().json().await.unwrap()
+    };
+    let mut app = App::attach(address, hello()).await;
+    let mut viewer = Viewer::open(address, &[]).await.unwrap();
+    viewer.subscribe("r").await;
+    viewer.replay().await;
+    app.start("r").await;
+    assert_eq!(viewer.line.until("stored").await["ord"], 1);
+
+    allow(Some(1));
+    for node in 0..20 {
+        app.node("r", &format!("n{node}")).await;
+    }
+    app.finish("r", "ok").await;
+    let (mut seqs, mut told) = (Vec::new(), Vec::new());
+    while seqs.len() < 21 || told.is_empty() {
+        let frame = viewer.line.next().await.unwrap();
+        match frame["type"].as_str().unwrap() {
+            "event" => seqs.push(frame["envelope"]["seq"].as_u64().unwrap()),
+            "state" => told.push(frame["storage"].is_string()),
+            other => panic!("{other} while nothing is kept"),
+        }
+    }
+    assert!(seqs.into_iter().eq(2..=22), "shown all the same");
+    assert!(health().await["storage"].is_string());
+
+    allow(None);
+    while told.len() < 2 {
+        told.push(viewer.line.until("state").await["storage"].is_string());
+    }
+    assert_eq!(told, [true, false], "said once, and once that it is over");
+    assert!(health().await.get("storage").is_none());
+    assert_eq!(rows(&folder.path().join("runs.db")).await, ["r ok ended 1 events 1"]);
+    app.start("s").await;
+    app.finish("s", "ok").await;
+    let kept = async {
+        while total(address, "s").await < 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(SOON, kept).await.unwrap();
+    child.kill().await.unwrap();
+}
+
+/// The version in the file's head says that this program may read it only; rights do not stop every user.
+#[tokio::test]
+async fn a_read_only_database_is_named_before_anything_starts() {
+    let room = Room::new().await;
+    let folder = room.stop().await;
+    let path = folder.path().join("runs.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[18] = 3;
+    std::fs::write(&path, bytes).unwrap();
+    let mut config = HubConfig::new(path);
+    config.listen = "127.0.0.1:0".parse().unwrap();
+    let error = Hub::start(config).await.err().unwrap();
+    assert!(matches!(&error, StartError::Store(error) if matches!(error.kind, StoreErrorKind::ReadOnly)), "{error}");
+    assert!(error.hint().unwrap().contains("writable"));
 }
 
 async fn total(address: std::net::SocketAddr, run: &str) -> u64 {

@@ -52,7 +52,7 @@ impl StoreError {
     pub(super) fn files(path: &Path, source: io::Error) -> StoreError {
         let kind = match source.kind() {
             io::ErrorKind::NotFound => StoreErrorKind::Missing,
-            io::ErrorKind::ReadOnlyFilesystem => StoreErrorKind::ReadOnly,
+            io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => StoreErrorKind::ReadOnly,
             io::ErrorKind::StorageFull => StoreErrorKind::Full,
             _ => StoreErrorKind::Files(source),
         };
@@ -60,7 +60,13 @@ impl StoreError {
     }
 
     pub(super) fn sql(path: &Path, source: sqlx::Error) -> StoreError {
-        StoreError { path: path.to_owned(), kind: kind_of(source) }
+        let kind = match kind_of(source) {
+            // SQLite cannot open it for any reason; the commonest is told apart here.
+            StoreErrorKind::Missing if path.is_dir() => StoreErrorKind::Files(io::ErrorKind::IsADirectory.into()),
+            StoreErrorKind::Missing if path.exists() => StoreErrorKind::ReadOnly,
+            kind => kind,
+        };
+        StoreError { path: path.to_owned(), kind }
     }
 
     pub(super) fn migration(path: &Path, source: MigrateError, known: i64) -> StoreError {

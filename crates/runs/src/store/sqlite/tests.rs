@@ -1,6 +1,7 @@
 //! The store against real files.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +13,8 @@ use tempfile::TempDir;
 
 use super::Store;
 use crate::retention::Retention;
-use crate::store::error::StoreErrorKind;
-use crate::store::{Batch, Mark, NewEvent, NewRun, OrdRange, Page, PageSize, Source, Status, Turn};
+use crate::store::error::{StoreError, StoreErrorKind};
+use crate::store::{Batch, Mark, NewEvent, NewRun, OrdRange, Page, PageSize, Run, Source, Status, Turn};
 
 struct Room {
     folder: TempDir,
@@ -31,7 +32,7 @@ impl Room {
     async fn commit(&self, events: &str) -> String {
         let events: Vec<NewEvent> = events.split_whitespace().map(event).collect();
         let runs = events.iter().map(|event| run(&event.run, 1_000));
-        let batch = Batch { runs: runs.collect(), events, turns: vec![] };
+        let batch = Batch { runs: runs.collect(), events, ..Batch::default() };
         ords(self.store.commit(&batch).await.unwrap().ords)
     }
 
@@ -112,7 +113,7 @@ async fn a_second_writer_costs_nothing() {
     let room = Room::new().await;
     room.commit("a/1").await;
     let second = Store::open(room.store.path()).await.unwrap();
-    let batch = Batch { runs: vec![], events: vec![event("a/2"), event("a/3")], turns: vec![] };
+    let batch = Batch { events: vec![event("a/2"), event("a/3")], ..Batch::default() };
     assert_eq!(ords(second.commit(&batch).await.unwrap().ords), "2 3");
     assert_eq!(room.commit("a/2 a/4").await, "- 4", "what the first remembers of the run is stale");
     assert_eq!(room.by_ord("a").await, [1, 2, 3, 4]);
@@ -136,7 +137,7 @@ async fn numbering_goes_on_after_a_restart() {
 async fn what_cannot_be_kept_is_numbered_all_the_same() {
     let room = Room::new().await;
     room.commit("a/1 a/2").await;
-    let batch = Batch { runs: vec![], events: vec![event("a/2"), event("a/3")], turns: vec![] };
+    let batch = Batch { events: vec![event("a/2"), event("a/3")], ..Batch::default() };
     assert_eq!(ords(room.store.number(&batch).await.ords), "- 3");
     assert_eq!(room.commit("a/4").await, "4", "later ones leave the hole");
     assert_eq!(room.by_ord("a").await, [1, 2, 4]);
@@ -171,7 +172,7 @@ async fn long_payloads_are_fetched_one_by_one_and_end_a_page_too() {
         ..event(&format!("a/{seq}"))
     };
     let events = sizes.iter().enumerate().map(with).collect();
-    room.store.commit(&Batch { runs: vec![run("a", 1)], events, turns: vec![] }).await.unwrap();
+    room.store.commit(&Batch { runs: vec![run("a", 1)], events, ..Batch::default() }).await.unwrap();
     let check = async |bytes, expected: &[usize], more| {
         let page = room.store.events_by_seq("a", -1, PageSize { rows: 100, bytes }).await.unwrap();
         let found: Vec<usize> = page.events.iter().map(|event| event.payload.as_ref().unwrap().len() - 2).collect();
@@ -192,7 +193,7 @@ async fn an_envelope_reads_back_as_it_came() {
     one.extra = Some(Raw::parse(r#"{"traceparent":"00-ab"}"#).unwrap());
     let mut bare = event("a/2");
     bare.payload = None;
-    let batch = Batch { runs: vec![run("a", 1)], events: vec![one, bare], turns: vec![] };
+    let batch = Batch { runs: vec![run("a", 1)], events: vec![one, bare], ..Batch::default() };
     room.store.commit(&batch).await.unwrap();
     let page = room.store.events_by_seq("a", -1, ALL).await.unwrap();
     let mut out = Vec::new();
@@ -249,7 +250,7 @@ async fn the_list_is_newest_first() {
     let mut start = event("b/1");
     start.mark = Mark::Started { app: "planner".into() };
     let runs = vec![run("a", 1_000), run("c", 3_000), run("d", 3_000), run("b", 500)];
-    room.store.commit(&Batch { runs, events: vec![start], turns: vec![] }).await.unwrap();
+    room.store.commit(&Batch { runs, events: vec![start], ..Batch::default() }).await.unwrap();
     let list = room.store.runs(3).await.unwrap();
     let list: Vec<_> = list.iter().map(|run| (&*run.id, &*run.app, run.started_at)).collect();
     assert_eq!(list, [("d", "app", 3_000.0), ("c", "app", 3_000.0), ("b", "planner", 1_001.0)]);
@@ -273,7 +274,7 @@ async fn pruning_frees_the_disk() {
         let runs = vec![run(&format!("r{id:02}"), 1_000 + id)];
         let mut events: Vec<_> = events.collect();
         events.last_mut().unwrap().mark = Mark::Finished { status: Status::Ok };
-        room.store.commit(&Batch { runs, events, turns: vec![] }).await.unwrap();
+        room.store.commit(&Batch { runs, events, ..Batch::default() }).await.unwrap();
     }
     room.store.checkpoint().await.unwrap();
     let before = std::fs::metadata(room.store.path()).unwrap().len();
@@ -366,7 +367,7 @@ async fn a_full_disk_keeps_nothing_of_the_batch_and_recovers() {
     let limit = async |pages: &'static str| room.store.pragma(pages).await.unwrap();
     limit("PRAGMA max_page_count = 1").await;
     let huge = NewEvent { payload: Some(Raw::string(&"x".repeat(500_000))), ..event("a/3") };
-    let batch = Batch { runs: vec![run("b", 1)], events: vec![event("a/2"), huge], turns: vec![] };
+    let batch = Batch { runs: vec![run("b", 1)], events: vec![event("a/2"), huge], ..Batch::default() };
     let error = room.store.commit(&batch).await.unwrap_err();
     assert!(matches!(error.kind, StoreErrorKind::Full), "{error}");
     assert!(error.hint().unwrap().contains("free space"));
@@ -374,6 +375,62 @@ async fn a_full_disk_keeps_nothing_of_the_batch_and_recovers() {
     assert!(room.store.run("b").await.unwrap().is_none());
     limit("PRAGMA max_page_count = 1000000").await;
     assert_eq!(ords(room.store.commit(&batch).await.unwrap().ords), "2 3");
+}
+
+#[tokio::test]
+async fn a_missed_row_is_made_or_caught_up_and_an_end_stays() {
+    let room = Room::new().await;
+    let as_it_is = |status, finished_at, last_ord| Run {
+        id: "a".into(),
+        app: "b".into(),
+        started_at: 5.0,
+        finished_at,
+        status,
+        schema_version: 1,
+        source: Source::Demo,
+        events: 7,
+        errors: 7,
+        last_ord,
+    };
+    let restate = async |row: Run| {
+        room.store.commit(&Batch { rows: vec![row], ..Batch::default() }).await.unwrap();
+        room.store.run("a").await.unwrap().unwrap()
+    };
+    let made = restate(as_it_is(Status::Running, None, 7)).await;
+    let counted = Run { events: 0, errors: 0, ..as_it_is(Status::Running, None, 7) };
+    assert_eq!(made, counted, "counts are of what is stored");
+    let ended = restate(Run { app: "c".into(), ..as_it_is(Status::Ok, Some(9.0), 6) }).await;
+    assert_eq!((ended.status, ended.finished_at, &*ended.app, ended.last_ord), (Status::Ok, Some(9.0), "c", 7));
+    for (status, at) in [(Status::Running, None), (Status::Abandoned, Some(10.0)), (Status::Error, Some(10.0))] {
+        let stays = restate(as_it_is(status, at, 7)).await;
+        assert_eq!((stays.status, stays.finished_at), (Status::Ok, Some(9.0)), "{status:?}");
+    }
+    assert_eq!(room.commit("a/1").await, "8", "numbers that were given out stay given out");
+}
+
+#[tokio::test]
+async fn files_that_may_not_be_used_are_told_apart() {
+    let folder = TempDir::new().unwrap();
+    let error = Store::open(folder.path()).await.unwrap_err();
+    assert!(
+        matches!(&error.kind, StoreErrorKind::Files(error) if error.kind() == io::ErrorKind::IsADirectory),
+        "{error}"
+    );
+    let denied = StoreError::files(folder.path(), io::ErrorKind::PermissionDenied.into());
+    assert!(matches!(denied.kind, StoreErrorKind::ReadOnly) && denied.hint().is_some(), "{denied}");
+}
+
+/// The version of the file format says that this program may read but not write it.
+#[tokio::test]
+async fn a_file_that_opens_for_reading_only_is_called_so() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("runs.db");
+    Store::open(&path).await.unwrap().close().await.unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[18] = 3;
+    std::fs::write(&path, bytes).unwrap();
+    let error = Store::open(&path).await.unwrap_err();
+    assert!(matches!(error.kind, StoreErrorKind::ReadOnly), "{error}");
 }
 
 #[tokio::test]

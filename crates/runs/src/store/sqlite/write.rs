@@ -9,7 +9,7 @@ use sqlx::{Arguments as _, Row as _};
 use super::arrivals::{Care, Cursor, Draft};
 use super::{Ordering, Store, Tx, Writer};
 use crate::store::error::StoreError;
-use crate::store::{Batch, Committed, Mark, NewEvent, NewRun, Totals, Turn};
+use crate::store::{Batch, Committed, Mark, NewEvent, NewRun, Run, Totals, Turn};
 
 impl Store {
     /// Begins a transaction; everybody else who writes waits until it ends.
@@ -58,7 +58,7 @@ impl Store {
 }
 
 impl Tx<'_> {
-    /// Puts a batch in: runs, then events, then turns. Events that are here already are passed over.
+    /// Puts a batch in: rows, then runs, then events, then turns. Events that are here already are passed over.
     ///
     /// # Errors
     /// When the database refuses; then the transaction can only be rolled back.
@@ -112,6 +112,9 @@ async fn finish(tx: &mut SqliteConnection, grown: &Grown) -> Result<(), sqlx::Er
 
 async fn put(writer: &mut Writer, grown: &mut Grown, batch: &Batch) -> Result<Committed, sqlx::Error> {
     let Writer { connection: tx, arrivals, .. } = writer;
+    for row in &batch.rows {
+        restate(tx, row).await?;
+    }
     for run in &batch.runs {
         ensure(tx, run).await?;
     }
@@ -147,6 +150,19 @@ async fn put(writer: &mut Writer, grown: &mut Grown, batch: &Batch) -> Result<Co
     arrivals.keep(&draft);
     stale.iter().for_each(|run| arrivals.forget(run));
     Ok(draft.committed(ords))
+}
+
+/// A row that was missed is made, or caught up; an end that is there already is never relabelled. Counts are of what is
+/// stored, so they stay, but numbers that were given out are not given out again.
+async fn restate(tx: &mut SqliteConnection, run: &Run) -> Result<(), sqlx::Error> {
+    let sql = "INSERT INTO runs (id, app, started_at, finished_at, status, schema_version, source, last_ord) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET app = excluded.app, \
+               started_at = excluded.started_at, last_ord = max(last_ord, excluded.last_ord), \
+               status = CASE WHEN status IN ('running', 'abandoned') THEN excluded.status ELSE status END, \
+               finished_at = CASE WHEN status IN ('running', 'abandoned') THEN excluded.finished_at ELSE finished_at END";
+    let query = sqlx::query(sql).bind(Arc::clone(&run.id)).bind(Arc::clone(&run.app)).bind(run.started_at);
+    let query = query.bind(run.finished_at).bind(run.status.as_str()).bind(integer(run.schema_version));
+    query.bind(run.source.as_str()).bind(integer(run.last_ord)).execute(tx).await.map(drop)
 }
 
 async fn ensure(tx: &mut SqliteConnection, run: &NewRun) -> Result<(), sqlx::Error> {
