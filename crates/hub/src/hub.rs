@@ -40,7 +40,8 @@ pub struct HubConfig {
     pub database: PathBuf,
     /// Where the run files go; without it there are none.
     pub home: Option<PathBuf>,
-    /// As shown to programs and viewers.
+    /// As peers read it beside the name `graphmind-ai`: the release of theirs that this hub behaves like. Their command
+    /// line takes anything below 0.6 for a hub without pauses (hub §14.2). What we are ourselves stands in `hello.ack`.
     pub version: String,
     pub error_stop: ErrorStop,
     /// How far the agent token reaches.
@@ -65,7 +66,7 @@ impl HubConfig {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4747),
             database,
             home: None,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: BEHAVES_LIKE.to_owned(),
             error_stop: ErrorStop::Watched,
             agents: Level::Off,
             edits: Edits::Allowed,
@@ -300,5 +301,6 @@ impl Built {
     }
 }
 
+const BEHAVES_LIKE: &str = "0.6.0";
 /// How long connections may take to say goodbye.
 const PATIENCE: Duration = Duration::from_secs(3);

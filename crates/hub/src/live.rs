@@ -134,7 +134,7 @@ pub(crate) struct Setup {
     pub(crate) breakpoints: Breakpoints,
     pub(crate) claims: Claims,
     pub(crate) grace: Duration,
-    /// As `hello.ack` and `welcome` name us.
+    /// As `welcome` tells it.
     pub(crate) version: Arc<str>,
     pub(crate) hub_capabilities: Vec<String>,
 }

@@ -65,7 +65,7 @@ impl State {
         let Greeting { hello, fresh, outbox } = greeting;
         let mut app = App::new(hello, fresh, outbox);
         let state = AckState {
-            viewer: &format!("lockgate/{}", self.setup.version),
+            viewer: concat!("lockgate/", env!("CARGO_PKG_VERSION")),
             hub_capabilities: &self.setup.hub_capabilities,
             matchers: self.setup.breakpoints.matchers().collect(),
             mode: self.setup.breakpoints.mode(),

@@ -20,12 +20,12 @@ pub(super) async fn pause(State(site): State<Arc<Site>>, Path((run, pause)): Pat
     match detail(&site, &key).await {
         Ok(Ok(text)) => super::doors::answer(StatusCode::OK, text.bytes().clone()),
         Ok(Err(missing)) => {
-            let (outcome, message) = match missing {
+            let (code, message) = match missing {
                 Missing::Run => ("no-such-run", "no such run"),
                 Missing::Pause => ("no-such-pause", "no such pause"),
             };
             json(StatusCode::NOT_FOUND, |w| {
-                w.str("error", message).str("code", outcome);
+                w.str("error", code).str("code", code).str("message", message);
             })
         }
         Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, &failure.to_string()),

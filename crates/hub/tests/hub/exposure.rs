@@ -129,7 +129,15 @@ async fn the_page_and_its_parts() {
 #[tokio::test]
 async fn health_names_the_program_peers_look_for() {
     let room = Room::new().await;
-    assert_eq!(room.ok("/health").await, json!({"ok": true, "name": "graphmind-ai", "version": "0.1.0"}));
+    // Theirs, for a command line of theirs that compares: below 0.6 it would look for no pauses here.
+    assert_eq!(room.ok("/health").await, json!({"ok": true, "name": "graphmind-ai", "version": "0.6.0"}));
+    assert_eq!(room.ok("/api/session").await["version"], "0.6.0");
+    let file = format!("home/run/serve-{}.json", room.address().port());
+    let file = std::fs::read_to_string(room.folder.path().join(file)).unwrap();
+    assert!(file.contains(r#""version":"0.6.0""#), "{file}");
+    // Ours, for whoever asks what this really is.
+    let ours = format!("lockgate/{}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(room.app().await.ack["versions"]["viewer"], ours);
 }
 
 #[tokio::test]

@@ -244,7 +244,7 @@ async fn a_pause_shows_its_node() {
     );
     assert_eq!(
         room.get("/api/runs/r/pauses/x").await,
-        (404, json!({"error": "no such pause", "code": "no-such-pause"}))
+        (404, json!({"error": "no-such-pause", "code": "no-such-pause", "message": "no such pause"}))
     );
     assert_eq!(room.get("/api/runs/x/pauses/p").await.1["code"], "no-such-run");
 }

@@ -24,7 +24,7 @@ async fn principals() {
     {
         let (status, _, body) = session(&room, authorization.as_deref()).await;
         let expected = json!({"principal": principal, "agentLevel": "edit", "editInput": true,
-            "hubCapabilities": capabilities, "version": "0.1.0"});
+            "hubCapabilities": capabilities, "version": "0.6.0"});
         assert_eq!((status, body), (200, expected));
     }
     for wrong in ["Bearer gmv_0", "Bearer", "Basic eA==", &format!("Bearer {viewer}x")] {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 async fn the_welcome_says_where_one_is() {
     let room = Room::with(|config| config.agents = Level::Inject).await;
     let mut viewer = room.viewer().await;
-    assert_eq!(viewer.welcome["versions"], json!({"protocol": 1, "server": "0.1.0"}));
+    assert_eq!(viewer.welcome["versions"], json!({"protocol": 1, "server": "0.6.0"}));
     assert_eq!((&viewer.welcome["breakpoints"], &viewer.welcome["mode"]), (&json!([]), &json!("run")));
     let capabilities = json!(["pause-registry", "edit-input", "guard-holds", "watch", "conditions"]);
     let control =
