@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lockgate_protocol::debug::Principal;
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -65,7 +66,9 @@ impl Site {
         let mut runs = match self.store.runs(MOST_RUNS).await {
             Ok(rows) => rows.into_iter().map(|run| (run, Liveness::default())).collect(),
             Err(error) => {
-                tracing::warn!(%error, "the runs could not be listed");
+                if let Some(swallowed) = self.throttle.pass("unreadable", Instant::now()) {
+                    tracing::warn!(%error, swallowed, "the runs could not be listed");
+                }
                 Vec::new()
             }
         };

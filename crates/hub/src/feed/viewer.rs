@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use lockgate_protocol::debug::Principal;
+use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::frames;
@@ -174,7 +175,9 @@ impl Writer<'_> {
             let page = match self.site.store.events_by_ord(run, range, PAGE).await {
                 Ok(page) => page,
                 Err(error) => {
-                    tracing::warn!(%error, "a run could not be read for a viewer");
+                    if let Some(swallowed) = self.site.throttle.pass("unreadable", Instant::now()) {
+                        tracing::warn!(%error, swallowed, "a run could not be read for a viewer");
+                    }
                     return Ok(());
                 }
             };

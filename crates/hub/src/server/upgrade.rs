@@ -138,7 +138,7 @@ where
         };
         match opened {
             Ok(socket) => serve(socket).await,
-            Err(error) => tracing::warn!(%error, "an upgraded connection could not be taken over"),
+            Err(error) => tracing::debug!(%error, "an upgraded connection could not be taken over"),
         }
         drop(permit);
     });

@@ -96,3 +96,20 @@ async fn an_edit_is_one_line_without_its_values_and_tokens_are_none() {
         assert!(!lines.iter().any(|line| line.contains(secret)), "{lines:?}");
     }
 }
+
+#[tokio::test]
+async fn a_store_that_cannot_be_read_is_a_few_lines_however_often_it_is_asked() {
+    use sqlx::ConnectOptions as _;
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let room = Room::new().await;
+    let path = room.database();
+    let mut other = sqlx::sqlite::SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+    sqlx::query("ALTER TABLE runs RENAME TO elsewhere").execute(&mut other).await.unwrap();
+    for _ in 0..300 {
+        assert_eq!(room.ok("/api/runs").await, json!({"runs": []}));
+    }
+    let lines = log.lines.lock().unwrap().clone();
+    assert!((1..50).contains(&lines.len()), "{} lines: {lines:?}", lines.len());
+    assert!(lines.iter().any(|line| line.contains("the runs could not be listed")), "{lines:?}");
+}
