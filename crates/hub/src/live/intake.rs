@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use super::apps::{AckState, App};
 use super::records::{Introduction, Record};
 use super::{Clock, FromApp, State};
+use crate::breakpoints::is_conditional;
 use crate::claims::{Entry, Refusal, Stage, Standing};
 use crate::ingest::frame::{Incoming, Note, with_audit};
 use crate::outbox::{Closing, Outbox, PushError, Text};
@@ -75,7 +76,7 @@ impl State {
             return;
         }
         self.setup.claims.connect(&app.session.token);
-        let lacks = !app.can("conditions");
+        let lacks = self.lacks(&app);
         self.apps.insert(id, app);
         if lacks {
             self.broadcast_state();
@@ -99,9 +100,14 @@ impl State {
             self.update(run);
             self.forget_idle(run);
         }
-        if !app.can("conditions") {
+        if self.lacks(&app) {
             self.broadcast_state();
         }
+    }
+
+    /// Whether a program's coming and going tells viewers something: a breakpoint that it cannot be sent (wire §10.4).
+    fn lacks(&self, app: &App) -> bool {
+        !app.can("conditions") && self.setup.breakpoints.matchers().any(is_conditional)
     }
 
     /// Judges an event: who may write, who owns, what must exist first. Answers its run if it may be stored.

@@ -60,14 +60,7 @@ impl State {
         }
         let answers = self.pauses.tick(clock.now);
         self.answer(answers);
-        if let Some(watched) = self.watch.news(clock.now) {
-            let default = self.setup.breakpoints.watched(watched);
-            self.tell_apps(&Control::WatchSet(watched), clock);
-            if let Some(default) = default {
-                self.tell_apps(&default, clock);
-                self.broadcast_state();
-            }
-        }
+        self.hear_watchers(clock);
         if self.timers.updates.is_some_and(|at| at <= clock.now) {
             self.timers.updates = None;
             let dirty = std::mem::take(&mut self.dirty);
@@ -75,6 +68,17 @@ impl State {
         }
         self.wake_polls(clock);
         self.repay(clock);
+    }
+
+    /// Follows the watchers: programs are told, and the default breakpoint comes and goes with them.
+    pub(super) fn hear_watchers(&mut self, clock: Clock) {
+        let Some(watched) = self.watch.news(clock.now) else { return };
+        let default = self.setup.breakpoints.watched(watched);
+        self.tell_apps(&Control::WatchSet(watched), clock);
+        if let Some(default) = default {
+            self.tell_apps(&default, clock);
+            self.broadcast_state();
+        }
     }
 }
 

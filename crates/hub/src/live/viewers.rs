@@ -97,10 +97,12 @@ impl State {
         clock: Clock,
     ) {
         let id = ViewerId(self.number());
+        self.watch.came(Looker::Viewer);
+        // What its coming arms stands in its welcome already.
+        self.hear_watchers(clock);
         feed.answer(self.welcome(principal));
         let viewer = Viewer { feed, principal, runs: false, follows: HashMap::new() };
         self.viewers.viewers.insert(id, viewer);
-        self.watch.came(Looker::Viewer);
         if reply.send(id).is_err() {
             self.viewer_left(id, clock);
         }

@@ -7,15 +7,20 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn the_welcome_says_where_one_is() {
     let room = Room::with(|config| config.agents = Level::Inject).await;
+    // It watches, so the default breakpoint is armed before it hears anything.
     let mut viewer = room.viewer().await;
     assert_eq!(viewer.welcome["versions"], json!({"protocol": 1, "server": "0.6.0"}));
-    assert_eq!((&viewer.welcome["breakpoints"], &viewer.welcome["mode"]), (&json!([]), &json!("run")));
+    assert_eq!(
+        (&viewer.welcome["breakpoints"], &viewer.welcome["mode"]),
+        (&json!([{"point": "error"}]), &json!("run"))
+    );
     let capabilities = json!(["pause-registry", "edit-input", "guard-holds", "watch", "conditions"]);
     let control =
         json!({"principal": "viewer", "agentLevel": "inject", "editInput": true, "hubCapabilities": capabilities});
     assert_eq!(viewer.welcome["control"], control);
-    assert_eq!(viewer.line.until("state").await["breakpoints"], json!([{"point": "error"}]), "it watches now");
     assert_eq!(room.stranger().await.welcome["control"]["principal"], "anonymous");
+    let (_ours, _python) = (room.app().await, room.python().await);
+    viewer.line.silent("state").await;
 }
 
 #[tokio::test]
@@ -48,7 +53,6 @@ async fn nonsense_is_answered_once_and_the_socket_lives() {
         r#"{"type":"control","envelope":{"gm":1,"seq":0,"ts":0,"runId":"r","type":"exec.resume","payload":{"pauseId":"p","action":"jump"}}}"#,
         r#"{"type":"control","envelope":{"gm":1,"seq":0,"ts":0,"runId":"r","type":"breakpoint.set","payload":{"matcher":{"kind":"car"}}}}"#,
     ];
-    viewer.line.until("state").await;
     for text in nonsense {
         viewer.line.send(text).await;
         let answer = viewer.line.next().await.unwrap();
@@ -145,7 +149,12 @@ async fn a_condition_that_is_no_rule_is_refused() {
     let state = viewer.line.until("state").await;
     assert_eq!(state["breakpoints"], json!([{"point": "error"}]), "rolled back");
     assert_eq!(state["appsWithoutConditions"], 1);
-    drop(python);
+    // Who comes and goes is told while some breakpoint cannot be sent to everybody.
+    viewer.control("*", "breakpoint.set", json!({"matcher": {"name": "x", "after": 1}})).await;
+    until_state(&mut viewer, "appsWithoutConditions", &json!(1)).await;
+    let other = room.python().await;
+    until_state(&mut viewer, "appsWithoutConditions", &json!(2)).await;
+    drop((python, other));
     until_state(&mut viewer, "appsWithoutConditions", &json!(0)).await;
 }
 
@@ -153,7 +162,6 @@ async fn a_condition_that_is_no_rule_is_refused() {
 async fn who_may_not_arm_is_told_and_shown_the_state() {
     let room = Room::new().await;
     let mut stranger = room.stranger().await;
-    stranger.line.until("state").await;
     stranger.control("*", "mode.set", json!({"mode": "step"})).await;
     let error = stranger.line.until("error").await;
     assert_eq!((&error["outcome"], &error["code"]), (&json!("refused"), &json!("forbidden")));
