@@ -248,7 +248,7 @@ impl State {
         }
         self.drain(&mut inputs, clock).await;
         if !self.owed.runs.is_empty() {
-            self.hand_over(clock);
+            self.repay(clock);
             self.drain(&mut inputs, clock).await;
         }
         // Dropping the way to the writer lets it commit and end.

@@ -43,15 +43,8 @@ impl State {
         self.owed.again.get_or_insert(clock.now + AGAIN);
     }
 
-    /// Writes down what is owed, when its time has come. Not while a batch is under way: it may hold newer than is known here.
+    /// Writes down what is owed. Not while a batch is under way: it may hold newer than is known here.
     pub(super) fn repay(&mut self, clock: Clock) {
-        if self.pending.in_flight() || self.owed.again.is_none_or(|again| again > clock.now) {
-            return;
-        }
-        self.hand_over(clock);
-    }
-
-    pub(super) fn hand_over(&mut self, clock: Clock) {
         self.owed.again = None;
         for run in &self.owed.runs {
             match self.records.get(run).filter(|record| !Record::is_awaited(record)) {
@@ -74,10 +67,9 @@ impl State {
     /// These rows are on disk.
     pub(super) fn repaid(&mut self, rows: Vec<Arc<str>>) {
         for run in rows {
-            if !self.owed.runs.remove(&run) {
-                continue;
-            }
-            if let Some(record) = self.records.get_mut(&run) {
+            if self.owed.runs.remove(&run)
+                && let Some(record) = self.records.get_mut(&run)
+            {
                 record.ensured = true;
                 record.stored = record.shown;
             }

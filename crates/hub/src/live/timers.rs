@@ -67,7 +67,9 @@ impl State {
             dirty.iter().for_each(|run| self.update(run));
         }
         self.wake_polls(clock);
-        self.repay(clock);
+        if !self.pending.in_flight() && self.owed.again.is_some_and(|again| again <= clock.now) {
+            self.repay(clock);
+        }
     }
 
     /// Follows the watchers: programs are told, and the default breakpoint comes and goes with them.
