@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::{
-    rig::{Plan, Rig, binary, median, nanos},
+    rig::{Cores, Plan, Rig, binary, median, nanos},
     table::{Row, megabytes},
 };
 
@@ -21,7 +21,7 @@ pub(crate) fn measure(rig: &Rig) -> Result<Vec<Row>> {
         let mut peak = [0.0_f64; 3];
         for round in 0..ROUNDS {
             for (at, (contender, command)) in contenders.iter().enumerate() {
-                let plan = Plan { mode: "stdio", bytes, calls: rig.many(calls) };
+                let plan = Plan { mode: "stdio", bytes, calls: rig.many(calls), cores: Cores::All };
                 let figures = rig.drive(&format!("frames-{bytes}-{contender}-{round}"), &plan, command)?;
                 speed[at].push(throughput(&figures, bytes)?);
                 let memory = figures.get("memory").and_then(Value::as_f64).unwrap_or(f64::NAN);

@@ -49,7 +49,15 @@ impl Rig {
 
     /// Times calls of one size through a command, or to an address.
     pub(crate) fn drive(&self, name: &str, plan: &Plan, target: &[String]) -> Result<Value> {
-        let mut command = sh::program(binary("bench-drive"));
+        let driver = binary("bench-drive");
+        let mut command = match plan.cores {
+            Cores::All => sh::program(driver),
+            Cores::One => {
+                let mut bound = sh::program("taskset");
+                bound.args(["-c", "0"]).arg(driver);
+                bound
+            }
+        };
         command.args([plan.mode, &plan.bytes.to_string(), &plan.calls.to_string(), "--"]).args(target);
         command.env("GRAPHMIND_HOME", self.out.join("home"));
         let said = sh::output(&mut command).with_context(|| format!("measure {name}"))?;
@@ -78,6 +86,23 @@ pub(crate) struct Plan {
     pub(crate) mode: &'static str,
     pub(crate) bytes: usize,
     pub(crate) calls: usize,
+    pub(crate) cores: Cores,
+}
+
+/// Where the driver and everything it starts may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cores {
+    /// Wherever the system puts them.
+    All,
+    /// On one core, where only the work counts: on several, waking one that sleeps can cost more than all of that.
+    One,
+}
+
+impl Cores {
+    /// What this machine can be asked for.
+    pub(crate) fn offered() -> Vec<Self> {
+        if sh::has("taskset", "--version") { vec![Self::One, Self::All] } else { vec![Self::All] }
+    }
 }
 
 /// A hub on a free port with a database of its own.

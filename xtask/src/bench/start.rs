@@ -3,13 +3,13 @@
 use anyhow::Result;
 
 use super::{
-    rig::{Plan, Rig, binary, nanos},
+    rig::{Cores, Plan, Rig, binary, nanos},
     table::{Row, micros},
 };
 
 pub(crate) fn measure(rig: &Rig) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    let plan = Plan { mode: "start", bytes: 64, calls: rig.many(100) };
+    let plan = Plan { mode: "start", bytes: 64, calls: rig.many(100), cores: Cores::All };
     let direct = nanos(&rig.drive("start-direct", &plan, &[binary("bench-echo")])?, "p50")?;
     let floor = nanos(&rig.drive("start-floor", &plan, &[binary("bench-relay"), binary("bench-echo")])?, "p50")?;
     let ours = nanos(&rig.drive("start-detached", &plan, &rig.proxy(None))?, "p50")?;
