@@ -76,8 +76,8 @@ impl<'d> Datum<'d> {
         convert(value, 0)
     }
 
-    /// The value as JSON, for example to hand it to another expression language. Undefined and the numbers JSON lacks
-    /// are null.
+    /// The value as JSON, for example to hand it to another expression language. A member that is undefined is left out;
+    /// undefined elsewhere and the numbers JSON lacks are null.
     ///
     /// # Errors
     /// [`EvalError::Nesting`] when it is nested more than 512 levels deep, [`EvalError::Steps`] when shared parts would

@@ -87,7 +87,10 @@ pub(crate) fn property<'d>(of: &Datum<'d>, key: &Text, budget: &mut Budget) -> R
             Seat::Length => Some(count(list.items.len())),
             Seat::None => None,
         }),
-        Form::Text(text) => Ok(unit(text, key)),
+        Form::Text(text) => {
+            budget.read(coerce::bytes(text))?;
+            Ok(unit(text, key))
+        }
         Form::View(view) => {
             budget.read(view.raw().len())?;
             Ok(match view.kind() {

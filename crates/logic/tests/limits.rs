@@ -66,6 +66,20 @@ fn looking_into_large_data_again_and_again_is_paid_for() {
     assert_eq!(eval(&often, &data, limits), Err(EvalError::Steps));
 }
 
+/// Half a mebibyte is eight steps to walk, whichever unit of it is asked for.
+#[test]
+fn looking_into_a_text_that_was_built_is_paid_for() {
+    let data = Raw::parse(format!(r#"{{"list": [0{}], "text": "{}"}}"#, ",0".repeat(99), "a".repeat(1 << 19))).unwrap();
+    for path in ["accumulator.length", "accumulator.524287"] {
+        let turn = format!(r#"{{"if": [{{"var": "{path}"}}, {{"var": "accumulator"}}, 0]}}"#);
+        let rule = format!(r#"{{"!!": {{"reduce": [{{"var": "list"}}, {turn}, {{"cat": [{{"var": "text"}}]}}]}}}}"#);
+        let rule = Raw::parse(rule).unwrap();
+        assert_eq!(eval(&rule, &data, Limits { steps: 1_800, depth: 32 }), Err(EvalError::Steps), "{path}");
+        let enough = Limits { steps: 3_000, depth: 32 };
+        assert_eq!(eval(&rule, &data, enough), Ok(Answer::Json(Value::Bool(true))), "{path}");
+    }
+}
+
 #[test]
 fn the_depth_limit_is_the_rules_own() {
     let data = Raw::null();

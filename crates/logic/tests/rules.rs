@@ -54,6 +54,8 @@ fn an_operator_in_a_branch_not_taken_fails_only_when_reached() {
     check(&[
         (r#"{"if": [true, 1, {"frobnicate": 1}]}"#, "null", "1"),
         (r#"{"if": [false, 1, {"frobnicate": 1}]}"#, "null", "error: unknown operator `frobnicate`"),
+        // json-logic-js walks into its own functions here.
+        (r#"{"cat.prototype.constructor": ["a"]}"#, "null", "error: unknown operator `cat.prototype.constructor`"),
     ]);
 }
 
@@ -158,10 +160,22 @@ fn numbers_and_texts_are_javascripts() {
         (r#"{"substr": ["jsonlogic", -5, "-2"]}"#, "null", r#""""#),
         (r#"{"substr": ["jsonlogic", -0.5, -2.5]}"#, "null", r#""jsonlo""#),
         (r#"{"cat": [{"var": ""}]}"#, r#"{"toString": 1}"#, "error: an object with a member `toString` has no text"),
+        (r#"{"/": [1, {"*": [-1, 0, 1]}]}"#, "null", "inf"),
+        (r#"{"/": [1, {"*": [-1e-200, 1e-200, 2]}]}"#, "null", "inf"),
+        (r#"{"/": [1, {"*": [-1, 0]}]}"#, "null", "-inf"),
+        (r#"{"/": [1, {"*": ["-0", "5"]}]}"#, "null", "-inf"),
+        (r#"{"/": [1, {"*": ["-0", "5", "2"]}]}"#, "null", "inf"),
+        (
+            r#"{"in": [1, {"var": ""}]}"#,
+            r#"{"indexOf": null}"#,
+            "error: an object with a member `indexOf` cannot be searched",
+        ),
+        (r#"{"in": ["indexOf", {"var": ""}]}"#, r#"["indexOf"]"#, "true"),
         (r#"{"*": []}"#, "null", "error: `*` needs a factor"),
         (r#"{"missing_some": [1]}"#, "null", "error: missing_some needs paths"),
         (r#"{"and": []}"#, "null", "undefined"),
         (r#"[{"and": []}, {"/": [0, 0]}]"#, "null", "[null,null]"),
+        (r#"{"reduce": [[1], {"var": ""}, {"and": []}]}"#, "null", r#"{"current":1}"#),
     ]);
 }
 

@@ -14,7 +14,8 @@ pub enum Answer {
     Undefined,
     /// NaN or an infinity.
     NotFinite(f64),
-    /// Everything that JSON can say. Inside of it, undefined and the numbers JSON lacks are null.
+    /// Everything that JSON can say. Inside of it, a member that is undefined is left out; an element that is, and the
+    /// numbers JSON lacks, are null.
     Json(Value),
 }
 
@@ -55,7 +56,7 @@ fn nested(datum: &Datum<'_>, budget: &mut Budget, depth: usize) -> Result<Value,
             Value::Array(items.collect::<Result<_, _>>()?)
         }
         Form::Members(members) => {
-            let members = members.members.iter();
+            let members = members.members.iter().filter(|(_, value)| !value.is_undefined());
             let members = members.map(|(key, value)| Ok((key.clone(), nested(value, budget, depth + 1)?)));
             Value::Object(members.collect::<Result<Object, EvalError>>()?)
         }

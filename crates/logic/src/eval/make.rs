@@ -34,17 +34,16 @@ impl<'d> Machine<'_, 'd> {
         Ok(Datum::number(sum))
     }
 
-    /// A single factor stays what it is, even a text.
+    /// A single factor stays what it is, even a text. A product is read again before the next factor, which costs a zero
+    /// its sign; the text `-0` keeps it.
     fn times(&mut self, of: &Arguments<'d>) -> Result<Datum<'d>, EvalError> {
         let (first, rest) = of.0.split_first().ok_or(EvalError::Type("`*` needs a factor"))?;
-        if rest.is_empty() {
-            return Ok(first.clone());
-        }
-        let mut product = coerce::leading_number(first, &mut self.budget)?;
+        let mut product = first.clone();
         for factor in rest {
-            product *= coerce::leading_number(factor, &mut self.budget)?;
+            let left = coerce::leading_number(&product, &mut self.budget)?;
+            product = Datum::number(left * coerce::leading_number(factor, &mut self.budget)?);
         }
-        Ok(Datum::number(product))
+        Ok(product)
     }
 
     fn minus(&mut self, of: &Arguments<'d>) -> Result<Datum<'d>, EvalError> {

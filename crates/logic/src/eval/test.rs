@@ -40,6 +40,9 @@ fn within(needle: &Datum<'_>, hay: &Datum<'_>, budget: &mut Budget) -> Result<bo
         return Ok(truthy(hay) && words::contains(hay, needle, budget)?);
     }
     budget.read(hay.stretch())?;
+    if hay.has("indexOf") {
+        return Err(EvalError::Type("an object with a member `indexOf` cannot be searched"));
+    }
     for element in hay.elements().into_iter().flatten() {
         budget.step()?;
         if strictly_equal(&element, needle, budget)? {
