@@ -3,6 +3,7 @@
 
 mod condense;
 mod lane;
+mod later;
 mod pass;
 mod perform;
 mod stand;
@@ -11,7 +12,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use lockgate_gate::{Gate, Release, Tap};
 use lockgate_protocol::debug::{RunId, SdkInfo};
 use lockgate_protocol::framing::Line;
@@ -28,6 +28,7 @@ use crate::side::{Both, Side};
 use crate::story::{Command, SessionEnd};
 use crate::trace::Trace;
 use lane::{Lane, News, Next};
+use later::Later;
 
 /// What a relay needs to know.
 pub(crate) struct Setup {
@@ -119,17 +120,6 @@ pub(crate) enum State {
     Over,
     /// Ended by ourselves, for this reason.
     Stopped(&'static str),
-}
-
-/// What is left to do when bytes are on their way, so that neither side waits for it.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "few wait, and their room is used again; a box would be an allocation each"
-)]
-enum Later {
-    /// A frame that has passed is told.
-    Tell(Side, Bytes),
-    Do(Action),
 }
 
 /// What was said once and need not be said again.

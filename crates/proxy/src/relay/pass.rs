@@ -1,8 +1,6 @@
 //! What nothing can hold passes at once, and is looked at when it is on its way: a frame as it came, a long one part by part,
 //! of which viewers are told a short copy.
 
-use std::mem;
-
 use bytes::Bytes;
 use lockgate_gate::Outcome;
 
@@ -48,32 +46,6 @@ impl Relay<'_> {
     pub(super) fn pass_whole(&mut self, from: Side, line: Bytes) {
         self.sinks[from.other()].push(line.clone());
         self.later.push(Later::Tell(from, line));
-    }
-
-    /// Does what was left until bytes were on their way, in order.
-    pub(super) fn catch_up(&mut self) {
-        while !self.later.is_empty() {
-            let mut later = mem::take(&mut self.later);
-            for each in later.drain(..) {
-                match each {
-                    Later::Tell(from, line) => self.tell(from, line),
-                    Later::Do(action) => self.act(action),
-                }
-            }
-            // Its room is used again.
-            if self.later.is_empty() {
-                self.later = later;
-                return;
-            }
-        }
-    }
-
-    fn tell(&mut self, from: Side, line: Bytes) {
-        self.trace.line(&self.console, from, &line);
-        self.take_step(Input::Passed { from, left: Left::Whole(line) });
-        while let Some(decided) = self.lanes[from].decided.take() {
-            self.take_step(Input::Decided { from, decided });
-        }
     }
 
     /// The gate only watches a frame that has passed.

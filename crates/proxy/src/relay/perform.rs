@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::stand::{self, Ends, Stand};
-use super::{DEAF, Later, REST, Relay, State, lane};
+use super::{DEAF, REST, Relay, State, lane};
 use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Stands, Vigil};
 use crate::console::visible;
 use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say};
@@ -72,43 +72,7 @@ impl Relay<'_> {
         }
     }
 
-    pub(super) fn perform(&mut self) {
-        let mut actions = std::mem::take(&mut self.actions);
-        self.started = None;
-        // Bytes do not wait for what is told about them; a question at the gate does.
-        let sends = actions.iter().any(|action| matches!(action, Action::Send { .. }));
-        let hurries = sends && !actions.iter().any(|action| matches!(action, Action::Ask(_)));
-        for action in actions.drain(..) {
-            match action {
-                Action::Emit(_) | Action::Finished(_) if hurries => self.later.push(Later::Do(action)),
-                _ => self.act(action),
-            }
-        }
-        // Its room is used again for the next step.
-        if self.actions.is_empty() {
-            self.actions = actions;
-        }
-    }
-
-    pub(super) fn act(&mut self, action: Action) {
-        match action {
-            Action::Send { to, bytes } => self.sinks[to].push(bytes),
-            Action::Emit(event) => self.emit(event),
-            Action::Ask(ask) => self.ask(*ask),
-            Action::Finished(finished) => self.gate.finished(&finished.0, &finished.1),
-            Action::GaveUp(side) => {
-                if let Some(stand) = self.lanes[side].stand() {
-                    stand.ends.give_up();
-                }
-            }
-            Action::Patience(age) => self.gave_up(age),
-            Action::Client { name, version } => self.host = (name, version),
-            Action::Say(say) => self.say(say),
-            Action::Stop(why) => self.state = State::Stopped(why),
-        }
-    }
-
-    fn emit(&mut self, event: Told) {
+    pub(super) fn emit(&mut self, event: Told) {
         let starts = matches!(event, Told::NodeStarted(_));
         let seq = self.tap.emit(&self.run, event);
         if starts {
@@ -117,7 +81,7 @@ impl Relay<'_> {
     }
 
     /// Brings a call to the gate. Usually nothing holds it.
-    fn ask(&mut self, mut ask: Ask) {
+    pub(super) fn ask(&mut self, mut ask: Ask) {
         let from = ask.from;
         let started = self.started.take();
         if started.is_some() {
@@ -216,7 +180,7 @@ impl Relay<'_> {
         }
     }
 
-    fn gave_up(&mut self, age: Duration) {
+    pub(super) fn gave_up(&mut self, age: Duration) {
         if self.hosts.gave_up(&self.host.0, &self.host.1, age) {
             self.save();
         }
@@ -376,7 +340,7 @@ impl Relay<'_> {
         }
     }
 
-    fn say(&self, say: Say) {
+    pub(super) fn say(&self, say: Say) {
         match say {
             Say::Noise(line) => {
                 let line = line.trim_ascii_end();
