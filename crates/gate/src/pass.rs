@@ -20,7 +20,7 @@ use crate::hold::{Held, Input, Revisit};
 use crate::policy::{Alone, Policy};
 use crate::presence::Presence;
 use room::Room;
-use walk::Walk;
+use walk::{Hits, Walk};
 
 /// Where calls stand still. A clone is the same gate.
 ///
@@ -162,7 +162,7 @@ impl Future for Pass<'_> {
         let gate = self.gate;
         match &mut self.way {
             Way::Fresh(call, at) => {
-                let objection = gate.object(call, *at, 0);
+                let objection = gate.object(call, *at, (0, Hits::Due));
                 let Way::Fresh(call, at) = mem::replace(&mut self.way, Way::Over) else { return Poll::Pending };
                 match objection {
                     None => Poll::Ready(Outcome::Go(Passed::new(call, None))),

@@ -16,7 +16,7 @@ pub(super) struct Objection {
 
 impl Inner {
     /// Asks from the policy at `from` on, then the breakpoints, until one has something to say.
-    pub(super) fn object(&self, call: &Call, at: Stop, from: usize) -> Option<Objection> {
+    pub(super) fn object(&self, call: &Call, at: Stop, (from, hits): (usize, Hits)) -> Option<Objection> {
         for (by, policy) in self.policies.iter().enumerate().skip(from) {
             match policy.judge(call, at) {
                 Verdict::Pass => {}
@@ -24,7 +24,7 @@ impl Inner {
             }
         }
         let by = self.policies.len();
-        if from > by {
+        if from > by || hits == Hits::Counted {
             return None;
         }
         match self.breakpoints.judge(call, at) {
@@ -34,11 +34,19 @@ impl Inner {
     }
 }
 
+/// Whether the breakpoints were asked at this stop. Asked once more they would count it twice (wire §10.4, B09).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hits {
+    Due,
+    Counted,
+}
+
 /// Everything known about a call that somebody objects to.
 pub(super) struct Walk {
     call: Call,
     at: Stop,
     debugger: Debugger,
+    hits: Hits,
     /// Guards somebody approved this call to.
     approved: Vec<usize>,
     changes: Option<Box<Changes>>,
@@ -67,7 +75,7 @@ impl Walk {
             (Round::Repeated, Stop::Before) => Debugger::Done,
             (Round::Repeated, Stop::After | Stop::Error) | (Round::New, _) => Debugger::MayHold,
         };
-        Self { call, at, debugger, approved: Vec::new(), changes: None }
+        Self { call, at, debugger, hits: Hits::Due, approved: Vec::new(), changes: None }
     }
 
     /// Settles one objection after the other until the call may go on or not.
@@ -75,6 +83,9 @@ impl Walk {
         let mut objection = first;
         loop {
             let by = objection.by;
+            if by == gate.policies.len() {
+                self.hits = Hits::Counted;
+            }
             let settled = match objection.verdict {
                 Verdict::Pass => Settled::Ask(by + 1),
                 Verdict::Amend(with) => self.amend(with, by),
@@ -87,7 +98,7 @@ impl Walk {
                 Settled::Answer(output) => return Outcome::Answer(output),
                 Settled::Refuse(refused) => return Outcome::Refuse(refused),
             };
-            match gate.object(&self.call, self.at, from) {
+            match gate.object(&self.call, self.at, (from, self.hits)) {
                 Some(next) => objection = next,
                 None => return Outcome::Go(Passed::new(self.call, self.changes)),
             }

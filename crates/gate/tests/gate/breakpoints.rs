@@ -101,6 +101,22 @@ async fn b09_every_fitting_matcher_counts_whichever_holds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn b09_a_call_that_was_held_and_went_on_counts_once() {
+    let mut desk = Desk::new(|_| {});
+    desk.set("{}");
+    desk.set(r#"{"name":"t","after":3}"#);
+    for _ in 0..2 {
+        assert!(desk.holds(tool("t"), Stop::Before).await);
+    }
+    desk.clear("{}");
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(desk.holds(tool("t"), Stop::Before).await);
+    }
+    assert_eq!(held, [false, true, true]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn b09_step_mode_asks_no_condition_and_counts_nothing() {
     let mut desk = Desk::new(|_| {});
     desk.set(r#"{"when":false,"point":"after"}"#);
