@@ -139,12 +139,17 @@ impl Driver {
                     .warn("too-large", || format!("an event of {size} bytes is larger than the whole buffer"));
             }
         }
-        let Driver { outbox, press, shared, .. } = self;
-        outbox.fill(|loss| press.marker(shared.tap.take_seq(), loss));
+        self.fill();
         let now = self.lost();
         if now > lost {
             self.shared.warnings.warn("lost", || format!("no hub has seen {now} events of this session"));
         }
+    }
+
+    /// Markers go out before anything that is pressed later, and before the replay (wire §2.4, G03).
+    fn fill(&mut self) {
+        let Driver { outbox, press, shared, .. } = self;
+        outbox.fill(|loss| press.marker(shared.tap.take_seq(), loss));
     }
 
     fn lost(&self) -> u64 {
@@ -200,6 +205,7 @@ impl Driver {
         self.present(Presence::Attached { watched, hub: self.hub });
         self.drain.gather(ATTACHED);
         self.outbox.attach();
+        self.fill();
     }
 
     fn detach(&mut self) {

@@ -67,9 +67,9 @@ impl Environment {
         }
     }
 
-    /// Reads the variables of this process.
+    /// Reads the variables of this process. What is no Unicode is set all the same: a switch must not stay open for it.
     pub fn process() -> Environment {
-        Environment::read(|name| std::env::var(name).ok())
+        Environment::read(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
     }
 
     /// An environment in which nothing is set.
