@@ -193,7 +193,7 @@ impl Exchange {
         if self.refuses(from, &frame) {
             return;
         }
-        if from == Side::Server {
+        if from == Side::Server && speaks(&frame.content) {
             self.heard = Heard::Something;
         }
         match frame.content {
@@ -314,6 +314,14 @@ impl Exchange {
         for answer in self.groups.due().into_iter().flatten() {
             self.send(from.other(), answer);
         }
+    }
+}
+
+/// Whether a line holds a message; a server that only logs JSON has said nothing yet.
+fn speaks(content: &Content) -> bool {
+    match content {
+        Content::Single(spoken) => !matches!(spoken.message, Message::Other),
+        Content::Batch { elements, .. } => elements.iter().any(|spoken| !matches!(spoken.message, Message::Other)),
     }
 }
 

@@ -210,3 +210,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn json_that_is_no_message_is_nothing_heard() {
+    let rules = Rules { trouble: Trouble::Pass, duplicates: Duplicates::Pass, shown: Shown::ALL };
+    let now = Moment { at: Duration::ZERO, debugger: Debugger::Away };
+    for (line, expected) in [
+        (r#"{"level":"info"}"#, Heard::Nothing),
+        ("[1,2]", Heard::Nothing),
+        ("7", Heard::Nothing),
+        (r#"[1,{"method":"a"}]"#, Heard::Something),
+        (r#"{"id":1,"result":{}}"#, Heard::Something),
+    ] {
+        let mut exchange = Exchange::new(RunId::new("run_1").expect("a name"), rules);
+        let line = Bytes::from(format!("{line}\n"));
+        exchange.step(Input::Frame { from: Side::Server, line }, now, &mut Vec::new());
+        assert_eq!(exchange.heard(), expected);
+    }
+}
