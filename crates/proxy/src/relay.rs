@@ -188,6 +188,8 @@ impl<'g> Relay<'g> {
     pub(crate) async fn run(&mut self) -> State {
         loop {
             self.advance();
+            self.write();
+            self.catch_up();
             let busy = self.sinks.client.is_busy() || Side::BOTH.iter().any(|side| self.lanes[*side].stands());
             match self.state {
                 State::Over if !busy => break,
@@ -197,7 +199,6 @@ impl<'g> Relay<'g> {
             let event = self.next().await;
             self.handle(event);
         }
-        self.catch_up();
         // A server that only stopped talking still has to see that nobody listens.
         self.sinks.server.close();
         self.state
@@ -246,13 +247,8 @@ impl<'g> Relay<'g> {
 
     /// Takes whatever is there to be taken from both sides.
     fn advance(&mut self) {
-        self.catch_up();
         for side in Side::BOTH {
             while !matches!(self.state, State::Waiting | State::Stopped(_)) && self.advance_one(side) {}
-        }
-        // A side that takes no more is not waited for.
-        if !Side::BOTH.iter().any(|side| self.sinks[*side].is_busy()) {
-            self.catch_up();
         }
     }
 

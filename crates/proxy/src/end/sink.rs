@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use bytes::{Buf, Bytes};
 use tokio::io::AsyncWrite;
@@ -69,6 +69,11 @@ impl Sink {
     /// When the other side is gone; from then on bytes go nowhere.
     pub(crate) async fn drain(&mut self) -> io::Result<()> {
         std::future::poll_fn(|context| self.poll_drain(context)).await
+    }
+
+    /// Writes what can be written without waiting. Who is left with something has to [`Sink::drain`].
+    pub(crate) fn drain_now(&mut self) -> Poll<io::Result<()>> {
+        self.poll_drain(&mut Context::from_waker(Waker::noop()))
     }
 
     fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,6 +1,7 @@
 //! What is done at once, and what is left until bytes are on their way, so that neither side waits for it.
 
 use std::mem;
+use std::task::Poll;
 
 use bytes::Bytes;
 
@@ -53,6 +54,17 @@ impl Relay<'_> {
             Action::Client { name, version } => self.host = (name, version),
             Action::Say(say) => self.say(say),
             Action::Stop(why) => self.state = State::Stopped(why),
+        }
+    }
+
+    /// Writes what goes at once. The rest is written while the loop waits; what is left for later does not wait for that.
+    pub(super) fn write(&mut self) {
+        for side in Side::BOTH {
+            if self.sinks[side].is_busy()
+                && let Poll::Ready(result) = self.sinks[side].drain_now()
+            {
+                self.wrote(side, &result);
+            }
         }
     }
 

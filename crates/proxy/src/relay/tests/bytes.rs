@@ -238,6 +238,16 @@ async fn what_passes_is_told_in_order_also_when_nobody_takes_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_on_its_way_is_told_before_it_is_taken() {
+    let mut stage = Stage::shaped(|shape| shape.pipe = 16);
+    let Stage { host, .. } = &mut stage;
+    host.say(CALL).await;
+    let started = stage.payload("node.started", "tool:pay").await;
+    assert!(started.contains("1.50"), "{started}");
+    assert_eq!(stage.server.hear().await, CALL);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_has_passed_in_short_cannot_be_asked_again() {
     let mut stage = Stage::new();
     let text = "x".repeat(1 << 20);
