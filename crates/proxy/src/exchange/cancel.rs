@@ -20,6 +20,8 @@ use crate::story::Finish;
 pub(super) struct Cancels {
     /// Cancels that named no request we know, and when they came.
     early: VecDeque<(Side, Id, Duration)>,
+    /// Cancels that were seen behind what stands, of requests that have not been dealt with either.
+    behind: VecDeque<(Side, Id)>,
     /// Requests that were given up before they reached their target, whose cancel therefore goes nowhere.
     swallowed: VecDeque<(Side, Id)>,
     /// Requests that were answered or given up lately.
@@ -29,6 +31,9 @@ pub(super) struct Cancels {
 impl Cancels {
     /// Whether the cancel of a request came before it, as from hosts that write every message in a task of its own.
     pub(super) fn patience(&mut self, from: Side, id: &Id, at: Duration) -> Patience {
+        if self.behind.iter().any(|(side, behind)| *side == from && behind == id) {
+            return Patience::Over;
+        }
         self.early.retain(|(_, _, came)| at.saturating_sub(*came) <= EARLY);
         let place = self.early.iter().position(|(side, early, _)| *side == from && early == id);
         match place.and_then(|place| self.early.remove(place)) {
@@ -72,6 +77,7 @@ impl Exchange {
     /// A cancel came. What stands ends at once; what is open closes when the cancel goes on.
     pub(super) fn cancelled(&mut self, from: Side, read: &Params<'_>) -> Effect {
         let Some(id) = read.request_id.and_then(Id::of) else { return Effect::None };
+        self.cancels.behind.retain(|(side, behind)| *side != from || *behind != id);
         if self.cancels.take_swallowed(from, &id) {
             return Effect::Swallowed;
         }
@@ -108,8 +114,11 @@ impl Exchange {
         for each in spoken {
             let Message::Notification(told) = &each.message else { continue };
             let id = told.params.as_ref().and_then(|params| Id::of(params.view().get("requestId")?));
-            if let Some(id) = id.filter(|_| *told.method == *method::CANCELLED) {
-                self.gives_up(from, &id);
+            if let Some(id) = id.filter(|_| *told.method == *method::CANCELLED)
+                && !self.gives_up(from, &id)
+                && self.asked[from].get_mut(&id).is_none()
+            {
+                remember(&mut self.cancels.behind, (from, id));
             }
         }
     }

@@ -182,6 +182,11 @@ impl<'g> Lane<'g> {
         self.ahead.back()
     }
 
+    /// Whether its side has hung up, whatever is still to be dealt with.
+    pub(super) fn has_hung_up(&self) -> bool {
+        self.end != Ended::No
+    }
+
     /// Nothing more is wanted from this stream.
     pub(super) fn close(&mut self) {
         if self.end == Ended::No {

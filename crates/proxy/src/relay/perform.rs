@@ -18,7 +18,7 @@ use super::stand::{self, Ends, Stand};
 use super::{DEAF, REST, Relay, State, lane};
 use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Stands, Vigil};
 use crate::console::visible;
-use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say};
+use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say, Target};
 use crate::rules::Trouble;
 use crate::side::Side;
 
@@ -127,10 +127,17 @@ impl Relay<'_> {
         ask.call.cancel = Some(cancel.clone());
         ask.call.signal = Some(release.clone());
         let mut deadline = None;
+        let hung_up = |side: Side| self.lanes[side].has_hung_up();
+        // Nobody waits for what has not begun. An answer goes on: who closed its mouth may still listen.
+        let asks_no_more = |asker: &Asker| {
+            asker.patience == Patience::Over || (asker.progress.target == Target::Untouched && hung_up(asker.side))
+        };
+        if ask.asker.as_ref().is_some_and(asks_no_more) {
+            cancel.cancel();
+        } else if Side::BOTH.into_iter().any(hung_up) {
+            release.cancel();
+        }
         if let Some(asker) = &ask.asker {
-            if asker.patience == Patience::Over {
-                cancel.cancel();
-            }
             if let Some(at) = self.deadline(asker) {
                 let (moves, seen) = watch::channel(Some(at));
                 ask.call.limit = Some(Limit { deadline: seen, action: self.hold.at_limit.clone() });

@@ -34,6 +34,56 @@ async fn a_cancel_behind_a_held_call_ends_the_hold_and_reaches_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancel_seen_behind_a_hold_counts_for_a_call_that_comes_to_the_gate_later() {
+    let mut stage = Stage::armed(&[BEFORE]);
+    let call = |id: u32| CALL.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+    let cancel = CANCEL.replace(r#""requestId":1"#, r#""requestId":2"#);
+    for line in [&call(1), &call(2), &cancel, &call(3)] {
+        stage.host.say(line).await;
+    }
+    stage.paused(1).await;
+    pass(7_000).await;
+    stage.resume(1, r#""action":"continue""#);
+    assert_eq!(stage.server.hear().await, call(1));
+    assert_eq!(stage.paused(2).await, "tool:pay before");
+    assert!(stage.server.hears_nothing().await);
+    stage.resume(2, r#""action":"continue""#);
+    assert_eq!(stage.server.hear().await, call(3));
+    // The id may be used again.
+    stage.host.say(&call(2)).await;
+    stage.paused(3).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_that_a_host_left_behind_stands() {
+    let mut stage = Stage::armed(&[BEFORE, r#"{"name":"notifications/x"}"#]);
+    let call = |id: u32| CALL.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+    for line in [&call(1), &call(2), r#"{"method":"notifications/x"}"#, &call(3)] {
+        stage.host.say(line).await;
+    }
+    stage.paused(1).await;
+    stage.host.hang_up().await;
+    let heard = stage.server.hear_rest().await;
+    assert_eq!(String::from_utf8_lossy(&heard), "{\"method\":\"notifications/x\"}\n");
+    assert_eq!((stage.gate.held(), stage.told()), (0, Some(Told::ClientGone)));
+    stage.close().await;
+    let story = stage.story("node.started tool:pay mcp_1").await;
+    for call in ["mcp_1", "mcp_2", "mcp_4"] {
+        assert!(story.contains(&format!("node.finished tool:pay {call} aborted cancelled=true")), "{story}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_only_says_no_more_still_gets_its_answers() {
+    let mut stage = Stage::armed(&[AFTER]);
+    stage.up(CALL).await;
+    stage.host.hang_up().await;
+    pass(1).await;
+    stage.down(RESULT).await;
+    assert!(stage.story("node.started tool:pay").await.ends_with("node.finished tool:pay mcp_1 ok"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancel_in_a_batch_or_of_another_type_of_id() {
     let mut stage = Stage::armed(&[BEFORE]);
     stage.host.say(CALL).await;
