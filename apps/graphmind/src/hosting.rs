@@ -27,7 +27,9 @@ pub(crate) fn config(port: u16, database: &Database) -> Result<HubConfig, Fault>
     config.listen.set_port(port);
     config.home = Some(runfile::home());
     config.demo = Some(demo::replay());
-    for complaint in settle(&mut config, |name| std::env::var(name).ok()) {
+    for complaint in
+        settle(&mut config, |name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+    {
         out::note(&format!("warning: {complaint}"));
     }
     Ok(config)
