@@ -137,12 +137,10 @@ impl Relay<'_> {
         } else if Side::BOTH.into_iter().any(hung_up) {
             release.cancel();
         }
-        if let Some(asker) = &ask.asker {
-            if let Some(at) = self.deadline(asker) {
-                let (moves, seen) = watch::channel(Some(at));
-                ask.call.limit = Some(Limit { deadline: seen, action: self.hold.at_limit.clone() });
-                deadline = Some(moves);
-            }
+        if let Some(at) = ask.asker.as_ref().and_then(|asker| self.deadline(asker)) {
+            let (moves, seen) = watch::channel(Some(at));
+            ask.call.limit = Some(Limit { deadline: seen, action: self.hold.at_limit.clone() });
+            deadline = Some(moves);
         }
         Ends { cancel: Some(cancel), release: Some(release), deadline }
     }
