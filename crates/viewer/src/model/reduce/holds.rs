@@ -4,6 +4,7 @@ use lockgate_protocol::debug::{PausePoint, PauseReason, ResumeAction};
 
 use crate::model::execution::State;
 use crate::model::hold::{Hold, Refusal, Release, Until, Why};
+use crate::model::info::Status;
 use crate::model::read::Fields;
 use crate::model::run::Run;
 
@@ -90,6 +91,17 @@ impl Run {
                 (None, Some(at), Some(before)) => Some(Until { at: Some(at), ..before }),
                 (None, _, _) => None,
             };
+        }
+    }
+
+    /// Takes over how the hub says it stands: the hub knows of runs that ended without saying so. When a program vanished,
+    /// whatever it held went on.
+    pub fn stands(&mut self, status: Status) {
+        if self.status == Status::Running || status == Status::Running {
+            self.status = status;
+        }
+        if self.status == Status::Abandoned {
+            self.release_all(self.newest);
         }
     }
 

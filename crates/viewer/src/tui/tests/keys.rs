@@ -52,6 +52,26 @@ fn a_release_names_its_run_its_hold_and_itself() {
 }
 
 #[test]
+fn what_a_program_that_vanished_held_cannot_be_released() {
+    let gone = info("r", "shop", START, "abandoned");
+    let list = format!(r#"{{"type":"runs","runs":[{gone}]}}"#);
+    let mut told = held("viewer", "before", "");
+    told.frame(&format!(r#"{{"type":"run.update","run":{gone}}}"#));
+    let mut listed = held("viewer", "before", "");
+    listed.frame(&list);
+    let mut replayed = Stage::welcomed("viewer");
+    replayed.frame(&list).frame(r#"{"type":"replay.start","runId":"r","count":2}"#);
+    replayed
+        .wire("node.started", r#"{"nodeId":"a","kind":"tool","name":"a","instanceId":"a1"}"#)
+        .wire("exec.paused", r#"{"pauseId":"p1","nodeId":"a","point":"before"}"#)
+        .frame(r#"{"type":"replay.end","runId":"r"}"#);
+    for (how, mut stage) in [("told", told), ("listed", listed), ("replayed", replayed)] {
+        stage.typed("c");
+        assert_eq!((stage.sent().as_str(), stage.notice()), ("", "no call is held in this run"), "{how}");
+    }
+}
+
+#[test]
 fn a_step_arms_before_it_releases() {
     let mut stage = held("viewer", "before", "");
     stage.typed("s");

@@ -24,8 +24,10 @@ pub(super) fn frame(state: &mut State, frame: Frame) -> Vec<Action> {
             }
         }
         Frame::ReplayEnd { run } => {
+            let status = state.list.iter().find(|info| info.id == run).map(|info| info.status);
             if let Some(tracked) = state.runs.get_mut(&run) {
                 tracked.replay = None;
+                status.into_iter().for_each(|status| tracked.run.stands(status));
                 // It was read from there.
                 (tracked.stored, tracked.saved_at) = (tracked.stored.max(tracked.ord), state.now);
             }
@@ -103,6 +105,11 @@ pub(super) fn settle_cursor(state: &mut State) {
 
 fn listed(state: &mut State, mut list: Vec<RunInfo>) -> Vec<Action> {
     list.sort_by(|left, right| right.started.cmp(&left.started).then_with(|| right.id.cmp(&left.id)));
+    for info in &list {
+        if let Some(tracked) = state.runs.get_mut(&info.id) {
+            tracked.run.stands(info.status);
+        }
+    }
     state.list = list;
     state.list_at = state.list_at.min(state.list.len().saturating_sub(1));
     match (&state.shown, state.list.first()) {
@@ -116,10 +123,7 @@ fn listed(state: &mut State, mut list: Vec<RunInfo>) -> Vec<Action> {
 
 fn updated(state: &mut State, info: RunInfo) -> Vec<Action> {
     if let Some(tracked) = state.runs.get_mut(&info.id) {
-        // The hub knows of runs that ended without saying so.
-        if tracked.run.status == Status::Running || info.status == Status::Running {
-            tracked.run.status = info.status;
-        }
+        tracked.run.stands(info.status);
     }
     let idle = state.info().is_none_or(|shown| shown.status != Status::Running);
     match state.list.iter_mut().find(|known| known.id == info.id) {
