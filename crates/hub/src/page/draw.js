@@ -1,6 +1,6 @@
 // Puts a picture of the runs and of one run into the page. Decides nothing; what a person presses goes to `act`.
 
-import { heldExecution, tree } from "./model.js";
+import { exact, heldExecution, standing, tree } from "./model.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -37,8 +37,9 @@ export function drawRun(run, info, chosen, act) {
     : "Put `graphmind mcp-proxy --` before a server's command and its calls show up here.");
   byId("run").hidden = !run;
   if (!run) return;
-  drawHeld(run, act);
-  const waiting = new Set([...run.held.values()].map((pause) => pause.nodeId));
+  const held = standing(run, info);
+  drawHeld(run, held, act);
+  const waiting = new Set([...held.values()].map((pause) => pause.nodeId));
   byId("nodes").replaceChildren(...tree(run).map(({ id, depth, node }) => {
     const row = element("tr");
     const name = button(node.name, () => act.choose(id));
@@ -56,11 +57,11 @@ export function drawRun(run, info, chosen, act) {
   drawChosen(run, chosen);
 }
 
-function drawHeld(run, act) {
+function drawHeld(run, held, act) {
   const list = byId("held");
   const known = new Map([...list.children].map((item) => [item.dataset.pause, item]));
-  const items = [...run.held.values()].map((pause) => known.get(pause.pauseId) ?? hold(run, pause, act));
-  for (const item of items) countdown(item, run.held.get(item.dataset.pause));
+  const items = [...held.values()].map((pause) => known.get(pause.pauseId) ?? hold(run, pause, act));
+  for (const item of items) countdown(item, held.get(item.dataset.pause));
   list.replaceChildren(...(items.length ? items : [element("li", "none")]));
 }
 
@@ -96,7 +97,7 @@ function inject(run, pause, act) {
   form.onsubmit = (event) => {
     event.preventDefault();
     try {
-      act.release(pause, "inject", JSON.parse(area.value));
+      act.release(pause, "inject", exact(area.value));
     } catch (problem) {
       notice(`this is not JSON: ${problem.message}`);
     }

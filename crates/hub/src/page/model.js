@@ -5,6 +5,24 @@ export function newRun(id) {
   return { id, ord: 0, nodes: new Map(), held: new Map() };
 }
 
+/** A frame of the hub. What programs sent or got keeps its numbers as they were spelled; the rest is for reckoning. */
+export function read(json) {
+  const frame = JSON.parse(json);
+  const payload = frame.envelope?.payload;
+  for (const name of ["input", "output"]) {
+    if (payload && name in payload) payload[name] = exact(json).envelope.payload[name];
+  }
+  return frame;
+}
+
+/** JSON whose numbers go out as they came in, where the browser can do that; elsewhere doubles have to do. */
+export function exact(json) {
+  return JSON.parse(json, (_, value, context) => {
+    const spelled = typeof value === "number" && JSON.rawJSON ? context?.source : undefined;
+    return spelled === undefined || spelled === String(value) ? value : JSON.rawJSON(spelled);
+  });
+}
+
 /** Takes one event of the run in. Unknown types change nothing. */
 export function apply(run, { ord, envelope: { type, payload, ts } }) {
   if (ord) run.ord = Math.max(run.ord, ord);
@@ -47,12 +65,18 @@ export function apply(run, { ord, envelope: { type, payload, ts } }) {
   }
 }
 
+/** Calls that stand. What a program held went on when it vanished. */
+export function standing(run, info) {
+  return info?.status === "abandoned" ? new Map() : run.held;
+}
+
 /** Nodes in order, each below its parent, with how deep it lies. */
 export function tree(run) {
   const children = new Map();
   for (const [id, node] of run.nodes) {
     const parent = run.nodes.has(node.parent) && node.parent !== id ? node.parent : "";
-    children.set(parent, [...(children.get(parent) ?? []), id]);
+    if (!children.has(parent)) children.set(parent, []);
+    children.get(parent).push(id);
   }
   const rows = [];
   const open = (children.get("") ?? []).map((id) => [id, 0]).reverse();

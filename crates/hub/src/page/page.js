@@ -1,7 +1,7 @@
 // Follows the hub over its viewer socket, and sends back what a person decides.
 
 import { drawRun, drawRuns, notice, text } from "./draw.js";
-import { apply, newRun } from "./model.js";
+import { apply, newRun, read } from "./model.js";
 
 const runs = new Map();
 let shown = null;
@@ -26,9 +26,19 @@ function follow(hash) {
     localStorage.setItem(TOKEN, token[1]);
     history.replaceState(null, "", place ? `#${place[0]}` : location.pathname);
   }
-  if (!place) return;
-  show(decodeURIComponent(place[1]));
-  if (place[2]) choose(decodeURIComponent(place[2]));
+  const [run, node] = place ? [decoded(place[1]), decoded(place[2] ?? "")] : [];
+  if (!run) return;
+  show(run);
+  if (node) choose(node);
+}
+
+/** Nothing of what is no address. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
 }
 
 async function connect(token) {
@@ -44,7 +54,7 @@ async function connect(token) {
     say({ type: "subscribe", runId: "*" });
     if (shown) say({ type: "subscribe", runId: shown.id, after: shown.ord });
   };
-  socket.onmessage = (message) => take(JSON.parse(message.data));
+  socket.onmessage = (message) => take(read(message.data));
   socket.onclose = () => {
     text("link", "not connected, trying again");
     setTimeout(() => connect(localStorage.getItem(TOKEN)), wait);
