@@ -1,12 +1,13 @@
 //! From an event to the text of its frame: redact, add held time, write, shrink. Keeps its buffers from frame to frame.
 
+use std::mem;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use lockgate_gate::Queued;
 use lockgate_protocol::debug::{Envelope, Event, Gap, GraphHint, Hello, PROTOCOL, RunId};
-use lockgate_protocol::json::ObjectWriter;
-use lockgate_protocol::shrink::{BUDGET, Shrunk, shrink};
+use lockgate_protocol::json::{ObjectWriter, Raw};
+use lockgate_protocol::shrink::{BUDGET, Shrunk, shrink, shrink_apart};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use crate::ledger::Ledger;
@@ -30,17 +31,17 @@ impl Press {
         let Queued { seq, ts_ms, at, run, mut event } = queued;
         let redacted = self.redactor.step(&run, &mut event);
         self.ledger.step(&run, &mut event, at);
-        (self.write((seq, ts_ms), run, &event), redacted)
+        (self.write((seq, ts_ms), run, event), redacted)
     }
 
     /// The marker that tells of a loss.
     pub(crate) fn marker(&mut self, seq: u64, loss: &Loss) -> Frame {
         let gap = Gap { dropped_count: loss.count, from_seq: loss.from, to_seq: loss.to };
         let event = Event::GraphHint(GraphHint { gap: Some(gap), ..GraphHint::default() });
-        self.write((seq, epoch_ms()), loss.run.clone(), &event)
+        self.write((seq, epoch_ms()), loss.run.clone(), event)
     }
 
-    fn write(&mut self, (seq, ts): (u64, u64), run: RunId, event: &Event) -> Frame {
+    fn write(&mut self, (seq, ts): (u64, u64), run: RunId, mut event: Event) -> Frame {
         self.out.clear();
         let mut head = ObjectWriter::new(&mut self.out);
         head.u64("gm", PROTOCOL).u64("seq", seq).u64("ts", ts).str("runId", &run).str("type", event.kind());
@@ -49,7 +50,10 @@ impl Press {
         self.out.pop();
         self.out.extend_from_slice(b",\"payload\":");
         let start = self.out.len();
-        event.write(&mut self.out);
+        match cut_apart(&mut event) {
+            Some(cut) => self.out.extend_from_slice(cut.as_bytes()),
+            None => event.write(&mut self.out),
+        }
         if self.out.len() - start > SURELY_SMALL
             && let Shrunk::Cut(cut) = shrink(Some(event.kind()), &event.payload(), BUDGET)
         {
@@ -63,6 +67,41 @@ impl Press {
         }
         Frame { run, seq, text }
     }
+}
+
+/// The payload of an event whose input or output alone is too long, cut without copying that first.
+fn cut_apart(event: &mut Event) -> Option<Raw> {
+    let (name, value) = carried(event).filter(|(_, value)| value.len() > BUDGET)?;
+    let apart = mem::replace(value, Raw::null());
+    match shrink_apart(Some(event.kind()), &event.payload(), (name, &apart), BUDGET) {
+        Shrunk::Cut(cut) => Some(cut),
+        // Mostly blanks.
+        Shrunk::Same => {
+            let (_, value) = carried(event)?;
+            *value = apart;
+            None
+        }
+    }
+}
+
+/// What a node was given or gave, and its name on the wire.
+fn carried(event: &mut Event) -> Option<(&'static str, &mut Raw)> {
+    let (name, value, extra) = match event {
+        Event::NodeStarted(started) => ("input", &mut started.input, &started.extra),
+        Event::NodeFinished(finished) => ("output", &mut finished.output, &finished.extra),
+        Event::RunStarted(_)
+        | Event::RunFinished(_)
+        | Event::GraphHint(_)
+        | Event::NodeToken(_)
+        | Event::NodeError(_)
+        | Event::ExecPaused(_)
+        | Event::ExecRefused(_)
+        | Event::ExecResumed(_)
+        | Event::ExecUntil(_) => return None,
+    };
+    // A loose field of the same name is another.
+    let twice = extra.iter().any(|(loose, _)| *loose == name);
+    value.as_mut().filter(|_| !twice).map(|value| (name, value))
 }
 
 /// The frame that opens a link.
@@ -154,6 +193,13 @@ mod tests {
         assert_eq!(number(kept.get("small")), 1);
         assert_eq!(kept.get("text").unwrap().text().unwrap().utf16().count(), 2_023);
         assert_eq!(payload.view().get("fields").unwrap().raw(), b"[\"output\"]");
+    }
+
+    #[test]
+    fn blanks_do_not_make_an_output_too_long() {
+        let output = format!("{{\"a\":{}1}}", " ".repeat(600_000));
+        let (frame, _) = Press::new(Hide::NOTHING).frame(queued(&output, 1.0));
+        assert!(frame.text.ends_with(&format!("\"output\":{output}}}}}")));
     }
 
     #[test]

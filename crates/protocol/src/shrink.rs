@@ -1,6 +1,7 @@
 //! Brings a payload below a byte budget without making its message invalid (wire §5.1), in a few passes over its text. What
 //! fits is left alone, byte for byte.
 
+mod body;
 mod compact;
 mod fields;
 mod marker;
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 
 use crate::debug::event_fields;
 use crate::json::{Kind, Raw};
+use body::Body;
 
 pub use self::marker::{SUFFIX, TRUNCATED};
 
@@ -46,21 +48,29 @@ pub fn shrink(kind: Option<&str>, payload: &Raw, budget: usize) -> Shrunk {
     if payload.len().saturating_mul(LONGEST) <= budget {
         return Shrunk::Same;
     }
-    let view = payload.view();
-    let total = compact::measure(view).bytes;
+    cut(kind, payload.view().into(), budget)
+}
+
+/// As [`shrink`], for an object whose field `name` has a value that stands elsewhere, so that a long one need not be copied to
+/// be cut. The object holds the name once, with any value in its place.
+pub fn shrink_apart(kind: Option<&str>, payload: &Raw, (name, value): (&str, &Raw), budget: usize) -> Shrunk {
+    cut(kind, Body::apart(payload.view(), name, value.view()), budget)
+}
+
+fn cut(kind: Option<&str>, body: Body<'_>, budget: usize) -> Shrunk {
+    let total = compact::measure(body).bytes;
     if total <= budget {
         return Shrunk::Same;
     }
     let plan = kind.and_then(event_fields);
     let goal = Goal { budget, total, plan };
-    let tiers = if view.kind() == Kind::Object { trimmed(payload, &goal) } else { None };
-    Shrunk::Cut(tiers.unwrap_or_else(|| marker::whole(view, total, budget)))
+    let tiers = if body.kind() == Kind::Object { trimmed(body, &goal) } else { None };
+    Shrunk::Cut(tiers.unwrap_or_else(|| marker::whole(body, total, budget)))
 }
 
-fn trimmed(payload: &Raw, goal: &Goal) -> Option<Raw> {
-    let view = payload.view();
-    let trimmed = fields::of(view).and_then(|fields| trim::trim(view, &fields, goal));
-    trimmed.or_else(|| skeleton::skeleton(payload, goal))
+fn trimmed(body: Body<'_>, goal: &Goal) -> Option<Raw> {
+    let trimmed = fields::of(body).and_then(|fields| trim::trim(body, &fields, goal));
+    trimmed.or_else(|| skeleton::skeleton(body, goal))
 }
 
 /// What a result has to satisfy.
@@ -80,7 +90,7 @@ impl Goal {
             return None;
         }
         let raw = Raw::trusted(out);
-        let valid = self.plan.is_none_or(|plan| crate::debug::payload_is_valid(plan, &raw));
+        let valid = self.plan.is_none_or(|plan| crate::debug::payload_is_valid(plan, raw.view().pairs()));
         valid.then_some(raw)
     }
 }

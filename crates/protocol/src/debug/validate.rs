@@ -4,12 +4,15 @@ use std::fmt::{self, Write as _};
 
 use super::messages::{Field, Message, Need, Shape};
 use super::parse::Issue;
-use crate::json::{Kind, Raw, View};
+use crate::json::{Kind, View};
 
-/// Whether a payload satisfies its event type; for types we do not know it always does.
-pub(crate) fn payload_is_valid(fields: &'static [Field], payload: &Raw) -> bool {
+/// Whether the members of a payload satisfy its event type; for types we do not know they always do.
+pub(crate) fn payload_is_valid<'a>(
+    fields: &'static [Field],
+    members: impl Iterator<Item = (View<'a>, View<'a>)>,
+) -> bool {
     let mut issues = Issues::default();
-    issues.object(fields, payload.view());
+    issues.members(fields, members);
     issues.found.is_empty()
 }
 
@@ -42,9 +45,13 @@ impl Issues {
         if view.kind() != Kind::Object {
             return self.add("expected object");
         }
+        self.members(fields, view.pairs());
+    }
+
+    fn members<'a>(&mut self, fields: &'static [Field], pairs: impl Iterator<Item = (View<'a>, View<'a>)>) {
         // Of a repeated field the last one counts, and only that one is looked at.
         let mut values = [None; MOST];
-        for (name, value) in view.pairs() {
+        for (name, value) in pairs {
             let known = values.iter_mut().zip(fields).find(|(_, field)| name.is(field.name));
             if let Some((place, _)) = known {
                 *place = Some(value);

@@ -1,5 +1,6 @@
 //! Compact JSON in JavaScript's spelling, and its size in the two units shrinking counts in.
 
+use super::body::Body;
 use super::marker::SUFFIX;
 use crate::json::{Kind, Number, Piece, Token, Tokens, View, write_char, write_run, write_unit};
 
@@ -13,9 +14,9 @@ pub(super) struct Size {
 }
 
 /// Size of a value's compact JSON.
-pub(super) fn measure(view: View<'_>) -> Size {
+pub(super) fn measure<'a>(body: impl Into<Body<'a>>) -> Size {
     let mut size = Size::default();
-    walk(view, |part| {
+    walk_body(body.into(), |part| {
         size.bytes += part.len();
         size.units += units(part);
         More::Yes
@@ -25,17 +26,17 @@ pub(super) fn measure(view: View<'_>) -> Size {
 
 /// Appends a value's compact JSON.
 pub(super) fn write(view: View<'_>, out: &mut Vec<u8>) {
-    walk(view, |part| {
+    walk(view, &mut |part| {
         out.extend_from_slice(part);
         More::Yes
     });
 }
 
 /// Appends, as a string literal, the first `limit` UTF-16 units of a value's compact JSON.
-pub(super) fn write_preview(view: View<'_>, limit: usize, out: &mut Vec<u8>) {
+pub(super) fn write_preview<'a>(body: impl Into<Body<'a>>, limit: usize, out: &mut Vec<u8>) {
     let mut left = limit;
     out.push(b'"');
-    walk(view, |part| {
+    walk_body(body.into(), |part| {
         write_prefix(part, &mut left, out);
         if left > 0 { More::Yes } else { More::No }
     });
@@ -96,14 +97,34 @@ enum More {
     No,
 }
 
-/// Hands out a value's compact JSON part by part, as long as more is wanted.
-fn walk(view: View<'_>, mut part: impl FnMut(&[u8]) -> More) {
+/// Hands out compact JSON part by part, as long as more is wanted.
+fn walk_body(body: Body<'_>, mut part: impl FnMut(&[u8]) -> More) {
+    if let Some(view) = body.whole() {
+        walk(view, &mut part);
+        return;
+    }
+    let mut before: &[u8] = b"{";
+    for (name, value) in body.pairs() {
+        let more = part(before) == More::Yes
+            && walk(name, &mut part) == More::Yes
+            && part(b":") == More::Yes
+            && walk(value, &mut part) == More::Yes;
+        if !more {
+            return;
+        }
+        before = b",";
+    }
+    part(b"}");
+}
+
+/// The same for one value; whether more is wanted.
+fn walk(view: View<'_>, part: &mut impl FnMut(&[u8]) -> More) -> More {
     let mut scratch = Vec::new();
     let mut comma = false;
     for token in Tokens::of(view) {
         let closes = matches!(token, Token::CloseArray | Token::CloseObject);
         if comma && !closes && part(b",") == More::No {
-            return;
+            return More::No;
         }
         comma = closes || matches!(token, Token::Scalar(_));
         let more = match token {
@@ -118,9 +139,10 @@ fn walk(view: View<'_>, mut part: impl FnMut(&[u8]) -> More) {
             },
         };
         if more == More::No {
-            return;
+            return More::No;
         }
     }
+    More::Yes
 }
 
 /// A scalar as JavaScript spells it; borrowed from `scratch` only where that differs from how it came.

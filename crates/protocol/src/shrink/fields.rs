@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use super::body::Body;
 use crate::json::{Text, View};
 
 /// A top-level field.
@@ -13,10 +14,10 @@ pub(super) struct TopField<'a> {
 }
 
 /// The fields of an object in order; nothing when there are more than trimming looks at.
-pub(super) fn of(view: View<'_>) -> Option<Vec<TopField<'_>>> {
+pub(super) fn of(body: Body<'_>) -> Option<Vec<TopField<'_>>> {
     let mut fields: Vec<TopField<'_>> = Vec::new();
     let mut places: HashMap<Text, usize> = HashMap::new();
-    for (name, value) in view.pairs() {
+    for (name, value) in body.pairs() {
         let next = fields.len();
         match places.entry(name.text()?) {
             Entry::Vacant(_) if next == MOST => return None,

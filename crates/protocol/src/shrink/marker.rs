@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::body::Body;
 use super::compact;
 use crate::json::{Raw, View, write_str};
 
@@ -33,7 +34,7 @@ impl Marker {
     }
 
     /// A preview of a value; `limit` 0 leaves it empty.
-    pub(super) fn preview(mut self, of: View<'_>, limit: usize) -> Marker {
+    pub(super) fn preview<'a>(mut self, of: impl Into<Body<'a>>, limit: usize) -> Marker {
         let mut text = Vec::new();
         compact::write_preview(of, limit, &mut text);
         self.0.push(("preview", text));
@@ -94,10 +95,10 @@ impl Marker {
 }
 
 /// The marker that stands for a whole value; without its preview where that alone would be too long.
-pub(super) fn whole(view: View<'_>, total: usize, budget: usize) -> Raw {
+pub(super) fn whole(body: Body<'_>, total: usize, budget: usize) -> Raw {
     let write = |limit| {
         let mut out = Vec::new();
-        Marker::new().number("bytes", total).preview(view, limit).write(&mut out);
+        Marker::new().number("bytes", total).preview(body, limit).write(&mut out);
         out
     };
     let full = write(PREVIEW);

@@ -1,6 +1,7 @@
 //! The harsher cut: only what the event's schema needs, strings cut short, so that the event stays valid.
 
 use super::Goal;
+use super::body::Body;
 use super::compact;
 use super::fields::TopField;
 use super::marker::{Marker, PREVIEW, write_stand_in};
@@ -8,10 +9,10 @@ use crate::debug::{Field, Need, Shape, payload_is_valid};
 use crate::json::{Kind, Raw, View};
 
 /// The skeleton of an event payload, if there is one that fits. An event invalid from the start has none.
-pub(super) fn skeleton(payload: &Raw, goal: &Goal) -> Option<Raw> {
-    let plan = goal.plan.filter(|plan| payload_is_valid(plan, payload))?;
+pub(super) fn skeleton(payload: Body<'_>, goal: &Goal) -> Option<Raw> {
+    let plan = goal.plan.filter(|plan| payload_is_valid(plan, payload.pairs()))?;
     let attempts = [(LONG, Detail::Full), (LONG, Detail::Bare), (SHORT, Detail::Bare)];
-    attempts.into_iter().find_map(|(limit, detail)| goal.accept(attempt(payload.view(), plan, goal, (limit, detail))))
+    attempts.into_iter().find_map(|(limit, detail)| goal.accept(attempt(payload, plan, goal, (limit, detail))))
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +22,8 @@ enum Detail {
     Bare,
 }
 
-fn attempt(payload: View<'_>, plan: &'static [Field], goal: &Goal, (limit, detail): (usize, Detail)) -> Vec<u8> {
-    let kept = kept(payload, plan);
+fn attempt(payload: Body<'_>, plan: &'static [Field], goal: &Goal, (limit, detail): (usize, Detail)) -> Vec<u8> {
+    let kept = kept(payload.pairs(), plan);
     let mut out = Vec::new();
     let marker = Marker::new().number("bytes", goal.total);
     let marker = match detail {
@@ -35,9 +36,12 @@ fn attempt(payload: View<'_>, plan: &'static [Field], goal: &Goal, (limit, detai
 }
 
 /// The planned fields that are kept, in the plan's order.
-fn kept<'a>(object: View<'a>, plan: &'static [Field]) -> Vec<(&'static Field, TopField<'a>)> {
+fn kept<'a>(
+    pairs: impl Iterator<Item = (View<'a>, View<'a>)>,
+    plan: &'static [Field],
+) -> Vec<(&'static Field, TopField<'a>)> {
     let mut found = vec![None; plan.len()];
-    for (name, value) in object.pairs() {
+    for (name, value) in pairs {
         if let Some((place, _)) = found.iter_mut().zip(plan).find(|(_, field)| name.is(field.name)) {
             *place = Some(TopField { name, value });
         }
@@ -53,7 +57,7 @@ fn kept<'a>(object: View<'a>, plan: &'static [Field]) -> Vec<(&'static Field, To
 }
 
 /// The names of all fields that are not kept word for word.
-fn lost<'a>(payload: View<'a>, kept: &[(&'static Field, TopField<'a>)]) -> impl Iterator<Item = View<'a>> {
+fn lost<'a>(payload: Body<'a>, kept: &[(&'static Field, TopField<'a>)]) -> impl Iterator<Item = View<'a>> {
     let whole = kept.iter().filter(|(field, top)| verbatim(field, top.value));
     let whole: Vec<View<'a>> = whole.map(|(_, top)| top.value).collect();
     let names =
@@ -68,7 +72,7 @@ fn verbatim(field: &'static Field, value: View<'_>) -> bool {
         Kind::Array => value.items().next().is_none(),
         Kind::Object => match &field.shape {
             Shape::Object(shared) => {
-                let bones = kept(value, shared.fields);
+                let bones = kept(value.pairs(), shared.fields);
                 bones.len() == value.pairs().count() && bones.iter().all(|(field, top)| verbatim(field, top.value))
             }
             _ => false,
@@ -85,7 +89,7 @@ fn write_bone(field: &'static Field, value: View<'_>, limit: usize, out: &mut Ve
         }
         (Kind::Array, _) => out.extend_from_slice(b"[]"),
         (Kind::Object, Shape::Object(shared)) => {
-            let bones = kept(value, shared.fields);
+            let bones = kept(value.pairs(), shared.fields);
             let entries = bones.iter().map(|(field, top)| (top.name, (*field, top.value)));
             Marker::none().merge(entries, out, |(field, value), out| write_bone(field, value, limit, out));
         }

@@ -48,6 +48,36 @@ fn published_vectors() {
     }
 }
 
+/// As [`cut`], with the value of one field standing elsewhere.
+fn cut_apart(kind: Option<&str>, payload: &str, field: &str, budget: usize) -> Shrunk {
+    let payload = Raw::parse(payload.to_owned()).unwrap();
+    let value = payload.part(payload.view().get(field).unwrap());
+    let light = Raw::object(|w| {
+        for (name, value) in payload.view().pairs() {
+            w.member(&name.text().unwrap(), &if name.is(field) { Raw::null() } else { payload.part(value) });
+        }
+    });
+    shrink_apart(kind, &light, (field, &value), budget)
+}
+
+#[test]
+fn a_value_that_stands_elsewhere_is_cut_as_if_it_stood_in_its_place() {
+    let (text, list) = ("é😀\\n".repeat(9_000), vec!["{\"a\": 1e3}"; 9_000].join(" , "));
+    let values =
+        [format!("\"{text}\""), format!("[{list}]"), format!("{{\"t\":\"{text}\",\"l\":[{list}]}}"), "7".to_owned()];
+    for value in values {
+        for ids in [r#""nodeId":"n""#, r#""__graphmindTruncated":7,"durationMs":1"#] {
+            let payload = format!(r#"{{{ids}, "output": {value},"status":"ok" ,"durationMs":2,"bytes":3}}"#);
+            for budget in [300, 3_000, 9_000, 100_000, 1 << 20] {
+                for kind in [None, Some("node.finished")] {
+                    let whole = shrink(kind, &Raw::parse(payload.clone()).unwrap(), budget);
+                    assert_eq!(cut_apart(kind, &payload, "output", budget), whole, "{budget} {kind:?} {ids}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_large_tool_result_is_trimmed_as_observed() {
     let output = format!(r#"{{"text":"{}","rows":[1,2,3],"small":1}}"#, long(600_000));

@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 
 use super::Goal;
+use super::body::Body;
 use super::compact;
 use super::fields::TopField;
 use super::marker::{Marker, PREVIEW, write_stand_in};
 use crate::json::{Kind, Raw, View};
 
 /// The trimmed payload, if it fits and is valid.
-pub(super) fn trim(payload: View<'_>, fields: &[TopField<'_>], goal: &Goal) -> Option<Raw> {
+pub(super) fn trim(payload: Body<'_>, fields: &[TopField<'_>], goal: &Goal) -> Option<Raw> {
     let mut by_size: Vec<(usize, usize)> =
         fields.iter().map(|field| compact::measure(field.value).units).enumerate().collect();
     // Stable: fields of one size keep their order.
