@@ -272,7 +272,7 @@ impl<'g> Relay<'g> {
             Next::Line(Line::Last(last)) => self.pass_last(side, last),
             Next::Line(Line::Frame(line)) if self.state == State::Raw => self.sinks[side.other()].push(line),
             Next::Line(Line::Frame(line)) if self.may_pass() => self.pass_whole(side, line),
-            Next::Rest(rest) if self.lanes[side].passing.is_some() => self.pass_last(side, rest),
+            Next::Rest(rest) if self.lanes[side].passing.has_begun() => self.pass_last(side, rest),
             Next::Line(Line::Frame(line)) | Next::Rest(line) => self.frame(side, line),
             Next::Line(Line::Overflow(bytes)) => self.overflow(side, bytes),
             Next::Line(Line::Raw(bytes)) => self.sinks[side.other()].push(bytes),

@@ -1,9 +1,56 @@
-//! A short copy of a frame that is too long to be kept: long texts are cut, long lists end early, and what is left is JSON
-//! again. It is what viewers are told of a frame that passed before it was complete.
+//! A copy of a frame that passes before it is complete, for viewers: whole if that turns out to be short enough, else with
+//! long texts cut and long lists ended early, and JSON again.
+
+use std::mem;
+
+use bytes::Bytes;
 
 /// Copies a frame part by part, within bounds.
 #[derive(Debug, Default)]
 pub(super) struct Condenser {
+    /// All of the frame, as long as it is short. Its room is used again for the next.
+    head: Vec<u8>,
+    /// What becomes of a long one.
+    long: Option<Box<Short>>,
+}
+
+impl Condenser {
+    pub(super) fn push(&mut self, part: &[u8]) {
+        match &mut self.long {
+            Some(long) => long.push(part),
+            None if self.head.len() + part.len() <= ENOUGH => self.head.extend_from_slice(part),
+            None => {
+                let long = self.long.insert(Box::default());
+                long.push(&self.head);
+                long.push(part);
+            }
+        }
+    }
+
+    /// Whether a frame has begun.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.head.is_empty() || self.long.is_some()
+    }
+
+    /// The copy, and then a fresh start; nothing of a frame that cannot be made short.
+    pub(super) fn finish(&mut self) -> Option<Bytes> {
+        let copy = match self.long.take() {
+            Some(long) => long.finish().map(Bytes::from),
+            None => Some(Bytes::copy_from_slice(&self.head)),
+        };
+        self.head.clear();
+        copy
+    }
+
+    /// Forgets what has begun.
+    pub(super) fn give_up(&mut self) {
+        mem::take(self);
+    }
+}
+
+/// The short copy of a long frame.
+#[derive(Debug, Default)]
+struct Short {
     copy: Vec<u8>,
     /// The brackets that are open in the copy.
     open: Vec<u8>,
@@ -30,8 +77,8 @@ enum State {
     SkipEscaped,
 }
 
-impl Condenser {
-    pub(super) fn push(&mut self, part: &[u8]) {
+impl Short {
+    fn push(&mut self, part: &[u8]) {
         let mut rest = part;
         while !rest.is_empty() && !self.failed {
             rest = match self.state {
@@ -48,8 +95,7 @@ impl Condenser {
         }
     }
 
-    /// The copy; nothing of a frame that cannot be made short.
-    pub(super) fn finish(self) -> Option<Vec<u8>> {
+    fn finish(self) -> Option<Vec<u8>> {
         (!self.failed).then_some(self.copy)
     }
 
@@ -90,7 +136,7 @@ impl Condenser {
     }
 
     fn text<'p>(&mut self, part: &'p [u8], copied: usize) -> &'p [u8] {
-        let room = self.room(copied);
+        let room = KEPT.saturating_sub(copied);
         let end = memchr::memchr2(b'"', b'\\', part).unwrap_or(part.len());
         if end <= room {
             self.copy.extend_from_slice(part.get(..end).unwrap_or_default());
@@ -119,13 +165,8 @@ impl Condenser {
         part.get(room + extra..).unwrap_or_default()
     }
 
-    /// How much more of a text is copied. While the copy is short, texts are not cut.
-    fn room(&self, copied: usize) -> usize {
-        KEPT.saturating_sub(copied).max(ENOUGH.saturating_sub(self.copy.len()))
-    }
-
     fn escaped<'p>(&mut self, part: &'p [u8], copied: usize) -> &'p [u8] {
-        if self.room(copied) <= LONGEST_ESCAPE {
+        if KEPT.saturating_sub(copied) <= LONGEST_ESCAPE {
             self.copy.extend_from_slice(CUT.as_bytes());
             return self.jump(part, State::Cut);
         }
@@ -182,11 +223,11 @@ fn after(part: &[u8], place: usize) -> &[u8] {
     part.get(place + 1..).unwrap_or_default()
 }
 
-/// Bytes of each text that are copied in any case.
+/// Bytes of each text that are copied.
 const KEPT: usize = 16 << 10;
 const LONGEST_ESCAPE: usize = 12;
 const CUT: &str = "…[graphmind: truncated]";
-/// From so many bytes on texts are cut, and lists within lists end at their next comma.
+/// Up to so many bytes a frame is copied whole; in the copy of a longer one, lists within lists end there at their next comma.
 const ENOUGH: usize = 256 << 10;
 /// The message, its parameters or result, and the members of that stay complete.
 const OUTER: usize = 2;
@@ -202,7 +243,7 @@ mod tests {
     fn condensed(text: &str, size: usize) -> Option<String> {
         let mut condenser = Condenser::default();
         text.as_bytes().chunks(size).for_each(|part| condenser.push(part));
-        condenser.finish().map(|copy| String::from_utf8(copy).expect("UTF-8"))
+        condenser.finish().map(|copy| String::from_utf8(copy.to_vec()).expect("UTF-8"))
     }
 
     #[test]
@@ -216,7 +257,7 @@ mod tests {
             assert_eq!(params.get("n").map(View::raw), Some(&b"1.50"[..]));
             let kept = params.get("text").and_then(View::str).expect("a text");
             assert!(kept.ends_with("é…[graphmind: truncated]") || kept.ends_with("\"…[graphmind: truncated]"));
-            assert!(raw.len() < ENOUGH + 1_000);
+            assert!(raw.len() < KEPT + 1_000);
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) struct Lane<'g> {
     /// What the gate said at once.
     pub(super) decided: Option<Decided>,
     /// What is kept of the frame that is passing.
-    pub(super) passing: Option<Condenser>,
+    pub(super) passing: Condenser,
     /// The line that is being dealt with.
     pub(super) current: Option<Bytes>,
 }
@@ -85,7 +85,7 @@ impl<'g> Lane<'g> {
             end: Ended::No,
             stand: None,
             decided: None,
-            passing: None,
+            passing: Condenser::default(),
             current: None,
         }
     }

@@ -4,7 +4,6 @@
 use bytes::Bytes;
 use lockgate_gate::Outcome;
 
-use super::condense::Condenser;
 use super::stand;
 use super::{Later, Relay, State};
 use crate::exchange::{Ask, Decided, Input, Left};
@@ -18,21 +17,19 @@ impl Relay<'_> {
             return false;
         }
         let Some(part) = self.lanes[from].part() else { return false };
-        let condenser = self.lanes[from].passing.get_or_insert_with(Condenser::default);
-        condenser.push(&part);
+        self.lanes[from].passing.push(&part);
         self.sinks[from.other()].push(part);
         true
     }
 
     /// The end of a frame that passed.
     pub(super) fn pass_last(&mut self, from: Side, last: Bytes) {
-        let mut condenser = self.lanes[from].passing.take().unwrap_or_default();
-        condenser.push(&last);
+        self.lanes[from].passing.push(&last);
         self.sinks[from.other()].push(last);
         if self.state == State::Raw {
-            return;
+            return self.lanes[from].passing.give_up();
         }
-        let left = match condenser.finish().map(Bytes::from) {
+        let left = match self.lanes[from].passing.finish() {
             Some(copy) => {
                 self.trace.line(&self.console, from, &copy);
                 Left::Short(copy)

@@ -219,7 +219,7 @@ impl Relay<'_> {
         }
         self.console.say("a frame is longer than may be held; from now on bytes pass unseen, viewers see nothing more");
         self.state = State::Raw;
-        self.lanes[side].passing = None;
+        self.lanes[side].passing.give_up();
         for lane in Side::BOTH {
             if let Some(stand) = self.lanes[lane].stand() {
                 stand.ends.release();
