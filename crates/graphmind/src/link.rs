@@ -6,7 +6,7 @@ mod backoff;
 use std::time::Duration;
 
 use bytes::Bytes;
-use lockgate_protocol::debug::{Control, HelloAck, PROTOCOL, Parsed, parse};
+use lockgate_protocol::debug::{Class, Control, HelloAck, Issue, PROTOCOL, Parsed, class, parse};
 
 use backoff::Backoff;
 
@@ -191,6 +191,9 @@ impl Link {
         }
         match Control::read(&envelope) {
             Ok(control) if self.state == State::Attached => vec![Action::Obey(control)],
+            Err(issue) if self.state == State::Attached && class(&envelope.kind) == Some(Class::Control) => {
+                vec![unreadable(&envelope.kind, &issue)]
+            }
             Ok(_) | Err(_) => Vec::new(),
         }
     }
@@ -206,12 +209,18 @@ impl Link {
             self.token = Some(token.clone());
         }
         self.state = State::Attached;
-        vec![Action::Sleep, Action::Attach(Box::new(ack))]
+        let complaint = ack.left_out.as_ref().map(|issue| unreadable("a breakpoint", issue));
+        [Action::Sleep, Action::Attach(Box::new(ack))].into_iter().chain(complaint).collect()
     }
 
     fn mismatch(&mut self, theirs: i64) -> Vec<Action> {
         self.give_up("version", format!("the hub speaks version {theirs} of the protocol, this program {PROTOCOL}"))
     }
+}
+
+/// A wish that cannot be honoured: whoever waits for its breakpoint is to know why nothing stops.
+fn unreadable(what: &str, issue: &Issue) -> Action {
+    Action::Warn { key: "breakpoint", text: format!("the hub sent {what} that cannot be read: {issue}") }
 }
 
 fn late(what: &str, after: Duration) -> String {

@@ -13,7 +13,7 @@ use lockgate_protocol::debug::{
     NodeToken, Redaction, RunId, TokenChannel,
 };
 use lockgate_protocol::edit::Hidden;
-use lockgate_protocol::json::Raw;
+use lockgate_protocol::json::{Kind, Raw};
 
 use kinds::Kinds;
 
@@ -170,9 +170,14 @@ impl Redactor {
     }
 
     fn token(&self, token: &mut NodeToken, kind: Option<NodeKind>) -> Redacted {
-        if shadowed(&token.extra, &NODE_TOKEN) {
+        let is_instance = |(name, _): &(&str, Raw)| *name == "instanceId";
+        let readable = |(_, id): &(&str, Raw)| matches!(id.view().kind(), Kind::String | Kind::Null);
+        if shadowed(&token.extra, &NODE_TOKEN) || token.extra.iter().any(|each| is_instance(each) && !readable(each)) {
             token.deltas.clear();
-            token.extra.clear();
+            // Its id is all that tells it from others; of two, readers take the later.
+            let loose = std::mem::take(&mut token.extra);
+            token.extra.extend(loose.into_iter().filter(is_instance).next_back());
+            token.extra.retain(|(_, id)| id.view().kind() == Kind::String);
             token.redaction = failed(&NODE_FIELDS);
             return Redacted::Failed;
         }

@@ -85,7 +85,10 @@ impl Policy for LoopGuard {
             Some(open) => {
                 Entry { node, ended: self.ended(call, end, open.failure), input: open.input, started: open.started }
             }
-            None => Entry { node, ended: Ended::Unknown, input: Print::never(), started: 0 },
+            None => {
+                self.missed(call);
+                Entry { node, ended: Ended::Unknown, input: Print::never(), started: 0 }
+            }
         };
         // Digests of what is too large to keep are made here, where no other call waits for them.
         let entry = entry.settled(room);
@@ -134,6 +137,17 @@ impl LoopGuard {
         }
     }
 
+    /// A call that ended and never came here: another policy refused it. It started all the same, between the others.
+    fn missed(&self, call: &Call) {
+        let Some(started) = call.started else { return };
+        let input = Print::of(call.input.as_ref(), &self.ignored());
+        let mut runs = self.lock();
+        let state = runs.of(&call.run).kind(call.node.kind);
+        if state.streak.as_ref().is_none_or(|streak| streak.is_before(started)) {
+            self.count(state, call, (started, input));
+        }
+    }
+
     fn count(&self, state: &mut KindState, call: &Call, (started, input): (u64, Print)) {
         let node = &call.node.id;
         let followed = match &mut state.streak {
@@ -158,7 +172,10 @@ impl LoopGuard {
             }
             if !std::mem::replace(&mut streak.warned, true) {
                 let (name, count) = (&call.node.name, streak.count);
-                self.warnings.warn("loop", || format!("{name} was called {count} times in a row with the same input"));
+                let subject = streak.subject(call.input.as_ref(), ignored);
+                self.warnings.warn_about("loop", subject, || {
+                    format!("{name} was called {count} times in a row with the same input")
+                });
             }
             return None;
         }

@@ -29,7 +29,12 @@ impl Warnings {
 
     /// Says `text` unless something was said under `key` within the last minute. `text` is only built when used.
     pub(crate) fn warn(&self, key: &'static str, text: impl FnOnce() -> String) {
-        let Some(kept_back) = self.admit(key) else { return };
+        self.warn_about(key, 0, text);
+    }
+
+    /// The same for each `subject` of a key by itself, as long as there are not too many of them.
+    pub(crate) fn warn_about(&self, key: &'static str, subject: u64, text: impl FnOnce() -> String) {
+        let Some(kept_back) = self.admit(key, subject) else { return };
         let mut line = text();
         if kept_back > 0 {
             line = format!("{line} ({kept_back} more like it were kept back)");
@@ -38,10 +43,14 @@ impl Warnings {
         let _ = catch_unwind(AssertUnwindSafe(|| (self.shared.sink)(&line)));
     }
 
-    fn admit(&self, key: &'static str) -> Option<u64> {
+    fn admit(&self, key: &'static str, subject: u64) -> Option<u64> {
         let now = Instant::now();
         let mut said = self.shared.said.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = said.get_mut(key);
+        if said.len() >= REMEMBERED && !said.contains_key(&(key, subject)) {
+            said.retain(|_, last| now.duration_since(last.at) < WINDOW || last.kept_back > 0);
+        }
+        let key = (key, if said.len() < REMEMBERED { subject } else { 0 });
+        let last = said.get_mut(&key);
         if let Some(last) = last {
             if now.duration_since(last.at) < WINDOW {
                 last.kept_back += 1;
@@ -58,7 +67,8 @@ impl Warnings {
 
 struct Shared {
     sink: WarnSink,
-    said: Mutex<HashMap<&'static str, Said>>,
+    /// By key and subject.
+    said: Mutex<HashMap<(&'static str, u64), Said>>,
 }
 
 struct Said {
@@ -67,6 +77,9 @@ struct Said {
 }
 
 const WINDOW: Duration = Duration::from_secs(60);
+
+/// Keys and subjects told apart at once; of more, the subjects of a key are taken for one.
+const REMEMBERED: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -93,5 +106,22 @@ mod tests {
             *heard.lock().unwrap_or_else(|e| panic!("{e}")),
             ["bad 0", "other key", "again (49 more like it were kept back)"]
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn subjects_have_their_own_minute_until_there_are_too_many() {
+        let heard = Arc::new(Mutex::new(0));
+        let ear = Arc::clone(&heard);
+        let warnings = Warnings::new(Arc::new(move |_| *ear.lock().unwrap() += 1));
+        let said = |from: u64, to: u64| {
+            let before = *heard.lock().unwrap();
+            (from..to).for_each(|subject| warnings.warn_about("a", subject, String::new));
+            *heard.lock().unwrap() - before
+        };
+        assert_eq!(said(1, 3), 2);
+        assert_eq!(said(1, 3), 0);
+        assert_eq!(said(3, 10_000), 255, "the rest is taken for one");
+        tokio::time::advance(Duration::from_secs(61)).await;
+        assert_eq!(said(10_000, 10_010), 10, "room is made");
     }
 }

@@ -112,6 +112,31 @@ fn t09_what_is_not_valid_is_ignored_and_the_link_stays() {
 }
 
 #[test]
+fn b11_a_breakpoint_that_cannot_be_read_is_skipped_and_said() {
+    let mut link = link();
+    link.step(Input::Start);
+    link.step(Input::Opened);
+    let ack = ACK.replace(r#""breakpoints":[]"#, r#""breakpoints":[{},{"after":-1},{"after":"2"},{"after":2}]"#);
+    let actions = link.step(text(&ack));
+    let said = |actions: &[Action]| {
+        let last = actions.last();
+        last.and_then(|action| if let Action::Warn { text, .. } = action { Some(text.clone()) } else { None })
+    };
+    assert_eq!(
+        said(&actions).as_deref(),
+        Some("the hub sent a breakpoint that cannot be read: payload.breakpoints.1.after: unknown value")
+    );
+    assert_eq!(self::said(actions), "sleep, attach 2 run, warn breakpoint");
+    for kind in ["breakpoint.set", "breakpoint.clear"] {
+        let frame =
+            format!(r#"{{"gm":1,"seq":1,"ts":1,"runId":"*","type":"{kind}","payload":{{"matcher":{{"after":1.5}}}}}}"#);
+        let actions = link.step(text(&frame));
+        let expected = format!("the hub sent {kind} that cannot be read: payload.matcher.after: unknown value");
+        assert_eq!(said(&actions), Some(expected));
+    }
+}
+
+#[test]
 fn t09_before_the_ack_controls_are_ignored_and_an_ack_with_a_part_missing_is_none() {
     let mut link = link();
     link.step(Input::Start);

@@ -236,6 +236,29 @@ fn p04_a_loose_field_that_shadows_a_known_one_leaves_only_bones() {
 }
 
 #[test]
+fn p04_the_bones_of_a_token_keep_the_id_of_its_execution_when_it_can_be_told() {
+    let look = |extra: &[(&'static str, &'static str)]| {
+        let Event::NodeToken(mut token) = token("a") else { panic!() };
+        token.extra = extra.iter().map(|(name, value)| (*name, raw(value))).collect();
+        each(RESULTS, vec![Event::NodeToken(token)])
+    };
+    let bones = |id: &str| {
+        format!(
+            r#"failed {{"nodeId":"a","deltas":[],{id}"redaction":{{"count":0,"keys":["input","output","deltas"],"failed":true}}}}"#
+        )
+    };
+    let shadow = ("deltas", "\"secret\"");
+    assert_eq!(look(&[("instanceId", "\"i\""), ("method", "1"), shadow]), bones(r#""instanceId":"i","#));
+    assert_eq!(look(&[("instanceId", "\"i\""), ("instanceId", "\"j\""), shadow]), bones(r#""instanceId":"j","#));
+    for id in ["null", "{\"secret\":1}"] {
+        assert_eq!(look(&[("instanceId", id), shadow]), bones(""), "{id}");
+    }
+    assert_eq!(look(&[("instanceId", "7")]), bones(""), "an id that is no text cannot be told");
+    assert!(!look(&[("instanceId", "\"i\"")]).starts_with("failed"));
+    assert!(!look(&[("instanceId", "null")]).starts_with("failed"));
+}
+
+#[test]
 fn l14_what_a_loop_or_a_smart_hold_says_about_hidden_values_is_hidden_too() {
     let look = |hide, kind: Option<NodeKind>, found: Option<LoopKind>| {
         let mut redactor = Redactor::new(hide);

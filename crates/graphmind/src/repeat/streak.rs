@@ -1,7 +1,9 @@
 //! The same call again and again: one streak of back-to-back identical starts per run and kind (wire §5.4).
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use foldhash::fast::FixedState;
 use lockgate_protocol::debug::{LoopInfo, fingerprint};
 use lockgate_protocol::json::Raw;
 
@@ -39,6 +41,16 @@ impl Streak {
     /// Whether the start numbered `started` is the newest of a streak that is long enough and not yet held.
     pub(super) fn is_due(&self, node: &str, started: u64, threshold: u64) -> bool {
         self.count >= threshold && !self.tripped && self.last == started && *self.node == *node
+    }
+
+    /// Whether the start numbered `started` is a later one.
+    pub(super) fn is_before(&self, started: u64) -> bool {
+        self.last < started
+    }
+
+    /// Tells this loop from others.
+    pub(super) fn subject(&self, input: Option<&Raw>, ignored: &[&str]) -> u64 {
+        FixedState::default().hash_one(fingerprint(&self.node, input.map(Raw::view), ignored))
     }
 
     /// Holds the newest start; what it says is worked out only now.

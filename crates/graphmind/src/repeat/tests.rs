@@ -225,6 +225,36 @@ fn l11_detached_or_told_to_warn_it_says_so_once_a_streak() {
 }
 
 #[test]
+fn l11_each_loop_is_warned_of_by_itself() {
+    let mut stage = Stage::new(LoopOptions { on_loop: OnLoop::Warn, ..options() });
+    for each in ["t 1", "u 1", "t 2", "t 1"] {
+        stage.play(&times(4, &[each]));
+    }
+    let warned = stage.warned.lock().unwrap();
+    let names: Vec<&str> = warned.iter().filter_map(|text| text.split(' ').next()).collect();
+    assert_eq!(names, ["t", "u", "t"], "the first again within the minute");
+}
+
+#[test]
+fn l10_a_start_another_policy_refused_counts_between_the_others() {
+    let look = |refused: &[&str]| {
+        let mut stage = Stage::new(options());
+        stage.play(&["t 1", "t 1"]);
+        for each in refused {
+            let (id, input) = each.split_once(' ').unwrap();
+            let call = stage.call("run", id, input);
+            stage.end(&call, "aborted");
+        }
+        stage.play(&["t 1"])
+    };
+    assert_eq!(look(&[]), "repeat x3 0..20");
+    assert_eq!(look(&["t 2"]), "-", "another input came between");
+    assert_eq!(look(&["u 1"]), "-", "another node came between");
+    assert_eq!(look(&["llm:step 1"]), "repeat x3 0..30", "kinds count apart");
+    assert_eq!(look(&["t 1"]), "repeat x4 0..30", "refused or not, it started");
+}
+
+#[test]
 fn l11_a_start_nobody_saw_ends_the_streak() {
     let mut stage = Stage::new(options());
     stage.play(&["t 1", "t 1"]);

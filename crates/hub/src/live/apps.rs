@@ -81,6 +81,7 @@ impl App {
             session_token: Some(self.session.token.to_string()),
             hub_capabilities: Some(state.hub_capabilities.to_vec()),
             breakpoints: state.matchers.iter().filter(fits).map(|matcher| (*matcher).clone()).collect(),
+            left_out: None,
             mode: state.mode,
             watched: Some(state.watched == Watched::Yes),
         };

@@ -1,9 +1,10 @@
 //! The two frames that open a link (wire §1.7).
 
 use super::envelope::Envelope;
+use super::parse::Issue;
 use super::shape::{Matcher, SdkInfo, optional};
 use super::words::RunMode;
-use crate::json::{ObjectWriter, Raw, View};
+use crate::json::{Kind, ObjectWriter, Raw, View};
 
 /// `hello`: a program introduces itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub struct HelloAck {
     pub hub_capabilities: Option<Vec<String>>,
     /// The breakpoints that are armed from now on. Matchers we could not read are left out.
     pub breakpoints: Vec<Matcher>,
+    /// What is wrong with the first breakpoint that was left out; never sent.
+    pub left_out: Option<Issue>,
     /// Run or step.
     pub mode: RunMode,
     /// Whether somebody looks on; absent from hubs that never say.
@@ -92,13 +95,23 @@ impl HelloAck {
     pub fn read(envelope: &Envelope) -> Option<HelloAck> {
         let payload = payload(envelope, "hello.ack")?;
         let versions = payload.get("versions")?;
+        let (mut breakpoints, mut left_out) = (Vec::new(), None);
+        for (place, matcher) in payload.get("breakpoints")?.items().enumerate() {
+            match Matcher::read(matcher) {
+                Ok(matcher) => breakpoints.push(matcher),
+                Err(issue) => {
+                    left_out = left_out.or_else(|| Some(issue.below(&format!("payload.breakpoints.{place}"))));
+                }
+            }
+        }
         Some(HelloAck {
             protocol: versions.get("protocol")?.i64()?,
             viewer: text(versions.get("viewer")?)?,
             capabilities: strings(payload.get("capabilities")?),
             session_token: payload.get("sessionToken").and_then(text).filter(|token| !token.is_empty()),
-            hub_capabilities: payload.get("hubCapabilities").map(strings),
-            breakpoints: payload.get("breakpoints")?.items().filter_map(|each| Matcher::read(each).ok()).collect(),
+            hub_capabilities: payload.get("hubCapabilities").filter(|list| list.kind() == Kind::Array).map(strings),
+            breakpoints,
+            left_out,
             mode: payload.get("mode")?.str().and_then(|word| RunMode::parse(&word))?,
             watched: payload.get("watched").and_then(View::bool),
         })

@@ -245,6 +245,26 @@ fn loose_fields_never_reject() {
     let ack = HelloAck::read(&sound(frame("hello.ack", ack))).unwrap();
     assert_eq!(ack.hub_capabilities, Some(vec!["watch".to_owned()]));
     assert_eq!((ack.breakpoints.len(), ack.watched, ack.session_token), (1, None, None));
+    let left_out = ack.left_out.map(|issue| issue.to_string());
+    assert_eq!(left_out.as_deref(), Some("payload.breakpoints.0.after: unknown value"));
+}
+
+#[test]
+fn e18_capabilities_of_a_hub_that_are_no_list_are_those_of_an_old_one() {
+    for (value, expected) in [
+        ("[]", Some(0)),
+        (r#"["edit-input"]"#, Some(1)),
+        ("null", None),
+        ("{}", None),
+        (r#""edit-input""#, None),
+        ("1", None),
+    ] {
+        let ack = format!(
+            r#"{{"versions":{{"protocol":1,"viewer":"v"}},"capabilities":[],"breakpoints":[],"mode":"run","hubCapabilities":{value}}}"#
+        );
+        let ack = HelloAck::read(&sound(frame("hello.ack", &ack))).unwrap();
+        assert_eq!(ack.hub_capabilities.map(|list| list.len()), expected, "{value}");
+    }
 }
 
 #[test]

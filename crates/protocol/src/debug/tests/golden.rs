@@ -184,6 +184,7 @@ fn a_plain_call() {
         session_token: Some("tok-probe-1".to_owned()),
         hub_capabilities: Some(vec!["edit-input".to_owned()]),
         breakpoints: Vec::new(),
+        left_out: None,
         mode: RunMode::Run,
         watched: None,
     };

@@ -211,6 +211,7 @@ fn acks_round_trip() {
         session_token: Some("t".to_owned()),
         hub_capabilities: Some(HUB_CAPABILITIES.map(str::to_owned).to_vec()),
         breakpoints: vec![Matcher::default(), Matcher { point: Some(PausePoint::Error), ..Matcher::default() }],
+        left_out: None,
         mode: RunMode::Step,
         watched: Some(true),
     };
