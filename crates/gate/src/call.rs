@@ -53,6 +53,8 @@ pub struct Call {
     pub limit: Option<Limit>,
     /// Which round of its exchange it is (hub N07).
     pub round: Round,
+    /// A loose field, by name and word, that every event of a hold of it carries (hub N01).
+    pub mark: Option<(&'static str, &'static str)>,
 }
 
 /// Which round of an exchange a call is; only exchanges of several requests have more than one.
@@ -83,6 +85,7 @@ impl Call {
             signal: None,
             limit: None,
             round: Round::New,
+            mark: None,
         }
     }
 }

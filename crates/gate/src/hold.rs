@@ -269,7 +269,7 @@ impl Table {
         let event = Event::ExecUntil(ExecUntil {
             pause_id: Arc::clone(&slot.pause),
             until: slot.due.as_ref().map(|due| due.until(now)),
-            extra: Vec::new(),
+            extra: slot.terms.extra(),
         });
         vec![Action::Emit(slot.terms.run.clone(), event), Action::Tell(hold, slot.seat())]
     }
@@ -280,12 +280,12 @@ impl Table {
             return Vec::new();
         };
         let event = Event::ExecResumed(ExecResumed {
+            extra: slot.terms.extra(),
             pause_id: slot.pause,
             action: ended.release.action(),
             edited: ended.edited.clone(),
             request_id,
             redaction: None,
-            extra: Vec::new(),
         });
         let seat = Seat { end: Some(ended), ..Seat::default() };
         vec![Action::Emit(slot.terms.run, event), Action::Tell(hold, seat)]

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockgate_protocol::debug::{Event, ExecPaused, ExecRefused, ExecResume, RunId};
+use lockgate_protocol::debug::{Event, ExecPaused, ExecRefused, ExecResume, Extra, RunId};
 use lockgate_protocol::edit::{self, Refusal};
+use lockgate_protocol::json::Raw;
 use tokio::time::Instant;
 
 use super::clock::Due;
@@ -31,6 +32,14 @@ pub(crate) struct Terms {
     pub(crate) edit: EditInput,
     pub(crate) unsupported: Actions,
     pub(crate) limit: Option<HostLimit>,
+    pub(crate) mark: Option<(&'static str, &'static str)>,
+}
+
+impl Terms {
+    /// The loose fields of every event of the hold.
+    pub(super) fn extra(&self) -> Extra {
+        self.mark.map(|(name, word)| (name, Raw::string(word))).into_iter().collect()
+    }
 }
 
 /// The asker's own limit, as known right now.
@@ -97,7 +106,7 @@ impl Slot {
             instance_id: self.terms.instance.clone().filter(|instance| !instance.is_empty()),
             hold: reason.guard.clone(),
             until: self.due.as_ref().map(|due| due.until(now)),
-            extra: Vec::new(),
+            extra: self.terms.extra(),
         })
     }
 
@@ -108,7 +117,7 @@ impl Slot {
             message: refusal.message.and_then(|message| edit::clean(&message)),
             request_id,
             redaction: None,
-            extra: Vec::new(),
+            extra: self.terms.extra(),
         });
         Action::Emit(self.terms.run.clone(), event)
     }

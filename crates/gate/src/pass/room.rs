@@ -62,6 +62,7 @@ impl Room {
             hold: hold.clone(),
             edit: if call.edit.is_some() { EditInput::On } else { EditInput::Off },
             unsupported: call.unsupported,
+            mark: call.mark,
             limit: call
                 .limit
                 .as_ref()
