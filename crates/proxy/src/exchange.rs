@@ -203,6 +203,7 @@ impl Exchange {
                 self.proceed(from, course, Whole::Single(line));
             }
             Content::Batch { whole, elements } => {
+                self.foresee(from, &elements);
                 let batch = Batch::new(whole, elements, self.groups.open());
                 self.elements(from, Box::new(batch));
             }

@@ -173,6 +173,7 @@ impl Story {
         let mut call = Call::new(self.run.clone(), Arc::clone(node));
         call.instance = Some(instance);
         call.input = start.params.cloned();
+        call.mark = Some(("era", start.era.as_str()));
         Exec { call, era: start.era, began: at, retries: 0, rounds: 0, place: start.subject.place }
     }
 

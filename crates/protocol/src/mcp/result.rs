@@ -1,5 +1,8 @@
 //! What an answer is: complete, a question back, the handle of a task, or something we do not know.
 
+use std::time::Duration;
+
+use super::Era;
 use super::meta::Meta;
 use crate::json::{Raw, View};
 
@@ -102,15 +105,15 @@ impl<'a> Outcome<'a> {
 pub struct Listing {
     /// Names and input schemas of the tools that have both.
     pub schemas: Vec<(String, Raw)>,
-    /// Milliseconds for which the page is good, when it says so.
+    /// Milliseconds for which the page is good. `None`: until somebody says that it changed.
     pub ttl_ms: Option<u64>,
 }
 
 impl Listing {
     /// Reads a result of `tools/list`. Tools that are not as they should be are passed over.
-    pub fn read(result: &Raw) -> Listing {
+    pub fn read(result: &Raw, era: Era) -> Listing {
         let view = result.view();
-        let mut listing = Listing { schemas: Vec::new(), ttl_ms: view.get("ttlMs").and_then(View::u64) };
+        let mut listing = Listing { schemas: Vec::new(), ttl_ms: ttl_ms(view.get("ttlMs"), era) };
         let Some(tools) = view.get("tools") else { return listing };
         for tool in tools.items() {
             let name = tool.get("name").and_then(View::text);
@@ -123,9 +126,34 @@ impl Listing {
     }
 }
 
+/// What is no number says nothing. A stateless page that says nothing is good for no time, and so is one that says less than
+/// that in any era (mcp §3.8).
+fn ttl_ms(stated: Option<View<'_>>, era: Era) -> Option<u64> {
+    let Some(number) = stated.and_then(View::f64) else { return (era == Era::Stateless).then_some(0) };
+    let good_for = Duration::try_from_secs_f64(number.max(0.0) / 1_000.0).unwrap_or(Duration::MAX);
+    Some(u64::try_from(good_for.as_millis()).unwrap_or(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_without_a_time_to_live_or_with_a_negative_one_is_stale_at_once() {
+        let check = |result: &str, handshake: Option<u64>, stateless: Option<u64>| {
+            let raw = Raw::parse(result.to_owned()).expect("a JSON text");
+            let read = |era| Listing::read(&raw, era).ttl_ms;
+            assert_eq!((read(Era::Handshake), read(Era::Stateless)), (handshake, stateless), "{result}");
+        };
+        check("{}", None, Some(0));
+        check(r#"{"ttlMs":"5"}"#, None, Some(0));
+        check(r#"{"ttlMs":-5}"#, Some(0), Some(0));
+        check(r#"{"ttlMs":0}"#, Some(0), Some(0));
+        check(r#"{"ttlMs":1500.9}"#, Some(1_500), Some(1_500));
+        check(r#"{"ttlMs":6e4}"#, Some(60_000), Some(60_000));
+        check(r#"{"ttlMs":1e300}"#, Some(u64::MAX), Some(u64::MAX));
+        check(r#"{"ttlMs":-1e300}"#, Some(0), Some(0));
+    }
 
     #[track_caller]
     fn check(result: &str, expected: &ResultType) {

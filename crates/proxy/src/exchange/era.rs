@@ -1,5 +1,6 @@
 //! Which era a frame belongs to, read off the frames and never probed (mcp E1-E3, hub N01).
 
+use lockgate_protocol::json::View;
 use lockgate_protocol::mcp::{Era, Meta, method};
 
 /// What a connection has shown so far.
@@ -25,7 +26,14 @@ impl Eras {
         era
     }
 
-    /// The era of a notification.
+    /// A server said which versions it speaks. One of the stateless era settles the connection, as long as nobody opens it
+    /// with a handshake (mcp E4).
+    pub(crate) fn discovered(&mut self, offered: Option<View<'_>>) {
+        let mut versions = offered.into_iter().flat_map(View::items).filter_map(View::str);
+        self.stateless |= versions.any(|version| Era::of_version(&version) == Era::Stateless);
+    }
+
+    /// The era of a notification that names no request.
     pub(crate) fn of_notification(&self, meta: &Meta<'_>) -> Era {
         if meta.subscription.is_some() { Era::Stateless } else { meta.era().unwrap_or(self.connection()) }
     }
@@ -69,6 +77,24 @@ mod tests {
         check(&[("tools/call", STATELESS), ("tools/call", "{}")], &[Stateless, Stateless], Stateless);
         check(&[("server/discover", "{}"), ("initialize", "{}")], &[Stateless, Handshake], Handshake);
         check(&[("server/discover", "{}"), ("tools/list", "{}")], &[Stateless, Handshake], Handshake);
+    }
+
+    #[test]
+    fn a_server_that_offers_a_stateless_version_settles_the_era_until_a_handshake_opens() {
+        let after = |offered: &str| {
+            let raw = Raw::parse(offered.to_owned()).expect("a JSON text");
+            let mut eras = Eras::default();
+            eras.discovered(raw.view().get("supportedVersions"));
+            let settled = eras.connection();
+            eras.of_request(method::INITIALIZE, &Meta::default());
+            assert_eq!(eras.connection(), Era::Handshake, "{offered}");
+            settled
+        };
+        assert_eq!(after(r#"{"supportedVersions":["2026-07-28"]}"#), Era::Stateless);
+        assert_eq!(after(r#"{"supportedVersions":["2025-11-25","2027-01-01"]}"#), Era::Stateless);
+        for probed in ["{}", r#"{"supportedVersions":["2025-11-25"]}"#, r#"{"supportedVersions":"2026-07-28"}"#] {
+            assert_eq!(after(probed), Era::Handshake, "{probed}");
+        }
     }
 
     #[test]

@@ -88,19 +88,19 @@ impl Exchange {
                 let typed = answer::typed(&open.question(), value.as_ref());
                 let injected =
                     Finish { output: Some(typed.output), injected: Some(Stop::Before), ..Finish::new(RunStatus::Ok) };
-                self.cancels.finished(open.from, &open.id);
+                self.cancels.answered(open.from, &open.id, open.exec.era);
                 self.story.finish(open.exec, injected, self.now.at, &mut self.out);
                 Settled::answered(typed.message)
             }
             Some(Outcome::Refuse(refused)) => {
-                let (from, id) = (open.from, open.id.clone());
+                let (from, id, era) = (open.from, open.id.clone(), open.exec.era);
                 match self.refused(open, &refused) {
                     Some(answer) => {
-                        self.cancels.finished(from, &id);
+                        self.cancels.answered(from, &id, era);
                         Settled::answered(answer)
                     }
                     None => {
-                        self.cancels.swallow(from, &id);
+                        self.cancels.swallow(from, &id, era);
                         Settled::CUT
                     }
                 }

@@ -25,7 +25,7 @@ impl Exchange {
             self.unmatched(from, response.id.as_ref());
             return Course::Settled(Settled::KEPT);
         };
-        self.cancels.finished(asker, &open.id);
+        self.cancels.answered(asker, &open.id, open.exec.era);
         let Reply::Result(result) = &response.reply else {
             return self.stand(open, source, response.reply);
         };
@@ -129,6 +129,9 @@ impl Exchange {
         }
         match &*open.method {
             method::INITIALIZE | method::DISCOVER => {
+                if *open.method == *method::DISCOVER {
+                    self.eras.discovered(read.supported_versions);
+                }
                 let info = read.server_info.or(read.meta.server);
                 if let Some(name) = info.and_then(|info| info.get("name")).and_then(View::str) {
                     self.story.server_named(&name, &mut self.out);
@@ -138,7 +141,7 @@ impl Exchange {
                 let params = open.exec.call.input.as_ref();
                 let cursor = params.and_then(|params| Params::read(params.view()).cursor);
                 let page = if cursor.is_some() { Page::Later } else { Page::First };
-                self.schemas.listed(Listing::read(result), page, self.now.at);
+                self.schemas.listed(Listing::read(result, open.exec.era), page, self.now.at);
             }
             _ => {}
         }

@@ -73,7 +73,7 @@ impl Exchange {
 
     /// An answer without a question goes on; servers and clients are told apart by what their era allows.
     pub(super) fn unmatched(&mut self, from: Side, id: Option<&Id>) {
-        if id.is_some_and(|id| self.cancels.was_closed(from.other(), id)) {
+        if id.is_some_and(|id| self.cancels.closed(from.other(), id).is_some()) {
             self.tally.late += 1;
             return;
         }
@@ -89,12 +89,8 @@ impl Exchange {
 
     /// Whether a frame may not pass: its sender, or whoever waits for it, is told why.
     pub(super) fn refuses(&mut self, from: Side, frame: &Frame) -> bool {
-        let duplicate = frame.duplicates.first().filter(|_| self.rules.duplicates == Duplicates::Refuse);
-        let denial = match (duplicate, &frame.content) {
-            (Some(place), _) => Denial::Duplicate(place),
-            (None, Content::Batch { .. }) if self.rules.trouble == Trouble::Refuse => Denial::Batch,
-            (None, _) => return false,
-        };
+        let Some(denial) = self.denial(frame) else { return false };
+        let unnamed = matches!(denial, Denial::Duplicate(place) if repeats_id(place));
         let spoken: &[Spoken] = match &frame.content {
             Content::Single(spoken) => std::slice::from_ref(spoken),
             Content::Batch { elements, .. } => elements,
@@ -105,7 +101,7 @@ impl Exchange {
         for each in spoken {
             match &each.message {
                 Message::Request(request) => {
-                    let id = Some(&request.id).filter(|_| !repeats_id(duplicate));
+                    let id = Some(&request.id).filter(|_| !unnamed);
                     self.send(from, answer_error(id, &error));
                 }
                 Message::Response(response) => self.refuse_answer(from, response.id.as_ref(), &error),
@@ -113,6 +109,16 @@ impl Exchange {
             }
         }
         true
+    }
+
+    /// Why a frame may not pass, if it may not.
+    pub(super) fn denial<'f>(&self, frame: &'f Frame) -> Option<Denial<'f>> {
+        let duplicate = frame.duplicates.first().filter(|_| self.rules.duplicates == Duplicates::Refuse);
+        match (duplicate, &frame.content) {
+            (Some(place), _) => Some(Denial::Duplicate(place)),
+            (None, Content::Batch { .. }) if self.rules.trouble == Trouble::Refuse => Some(Denial::Batch),
+            (None, _) => None,
+        }
     }
 
     /// An answer may not pass: whoever waits for it gets an error in its place.
@@ -181,8 +187,8 @@ impl Tally {
 }
 
 /// Whether two readers would not even agree on the id.
-fn repeats_id(duplicate: Option<&Place>) -> bool {
-    duplicate.is_some_and(|place| place.pointer.ends_with("/id"))
+fn repeats_id(duplicate: &Place) -> bool {
+    duplicate.pointer.ends_with("/id")
 }
 
 /// Lines of noise, and remarks, that become nodes.

@@ -42,6 +42,11 @@ impl Tasks {
         Some(call)
     }
 
+    /// A call whose task goes on.
+    pub(super) fn find(&self, is_it: impl Fn(&Open) -> bool) -> Option<&Open> {
+        self.by_name.values().find(|call| is_it(call))
+    }
+
     pub(super) fn drain(&mut self) -> Vec<Open> {
         let order = std::mem::take(&mut self.order);
         order.into_iter().filter_map(|name| self.by_name.remove(&name)).collect()

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use lockgate_gate::{Outcome, Refused, Stop};
 use lockgate_protocol::debug::RunStatus;
 use lockgate_protocol::json::{Kind, Raw, View};
-use lockgate_protocol::mcp::{Params, method};
+use lockgate_protocol::mcp::{Era, Params, method};
 use lockgate_protocol::rpc::{Id, Notification};
 
 use super::action::{Action, Decided, Say};
-use super::open::{Effect, Standing, TellingStop, policy_error};
+use super::open::{Effect, Open, Standing, TellingStop, policy_error};
 use super::{Came, Course, Exchange, Settled, edit};
 use crate::side::Side;
 use crate::story::{self, Finish, Start};
@@ -19,18 +19,16 @@ impl Exchange {
         let Came { from, source, packing } = came;
         let none = Raw::null();
         let read = Params::read(told.params.as_ref().unwrap_or(&none).view());
-        let effect = match &*told.method {
-            method::CANCELLED => self.cancelled(from, &read),
-            method::PROGRESS => {
-                self.progressed(from, &read);
-                Effect::None
+        let (mut named, mut effect) = (None, Effect::None);
+        match &*told.method {
+            method::CANCELLED => {
+                named = self.era_of_cancelled(from, &read);
+                effect = self.cancelled(from, &read);
             }
-            method::TOOLS_CHANGED if from == Side::Server => {
-                self.schemas.forget();
-                Effect::None
-            }
-            _ => Effect::None,
-        };
+            method::PROGRESS => named = self.progressed(from, &read),
+            method::TOOLS_CHANGED if from == Side::Server => self.schemas.forget(),
+            _ => {}
+        }
         let start = Start {
             subject: self.mapping.subject(from, &told.method, &read),
             from,
@@ -38,7 +36,8 @@ impl Exchange {
             came: story::Came::Notification,
             params: told.params.as_ref(),
             meta: read.meta,
-            era: self.eras.of_notification(&read.meta),
+            // It belongs to the request it names, whatever else is on the pipe.
+            era: named.unwrap_or_else(|| self.eras.of_notification(&read.meta)),
             packing,
             parent: self.subscription(from, &read),
         };
@@ -87,17 +86,16 @@ impl Exchange {
         Course::Settled(settled)
     }
 
-    /// What a target reports about a request of the other side.
-    fn progressed(&mut self, from: Side, read: &Params<'_>) {
-        let (Some(token), Some(value)) = (read.progress_token.and_then(Id::of), read.progress.and_then(View::f64))
-        else {
-            return;
-        };
-        for (_, open) in self.asked[from.other()].iter_mut() {
-            if open.token.as_ref() == Some(&token) {
-                open.progressed(Some(value));
-                return;
+    /// What a target reports about a request of the other side, and the era of that.
+    fn progressed(&mut self, from: Side, read: &Params<'_>) -> Option<Era> {
+        let token = read.progress_token.and_then(Id::of)?;
+        let is_it = |open: &Open| open.token.as_ref() == Some(&token);
+        match self.asked[from.other()].iter_mut().find(|(_, open)| is_it(open)) {
+            Some((_, open)) => {
+                open.progressed(read.progress.and_then(View::f64));
+                Some(open.exec.era)
             }
+            None => self.tasks.find(is_it).map(|call| call.exec.era),
         }
     }
 

@@ -97,6 +97,64 @@ async fn a_cancel_in_a_batch_or_of_another_type_of_id() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancel_further_on_in_an_array_ends_what_stands_from_it_and_what_comes_to_the_gate_later() {
+    let mut stage = Stage::armed(&[BEFORE]);
+    let call = |id: u32| CALL.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+    let cancel = |id: u32| CANCEL.replace(r#""requestId":1"#, &format!(r#""requestId":{id}"#));
+    stage.host.say(&format!("[{},{},{},[{}],{}]", call(1), call(2), cancel(1), cancel(3), call(3))).await;
+    assert_eq!(stage.paused(1).await, "tool:pay before");
+    stage.resume(1, r#""action":"continue""#);
+    assert_eq!(stage.server.hear().await, format!("[{},[{}]]", call(2), cancel(3)));
+    assert_eq!(stage.gate.held(), 0);
+    let story = stage.story("node.started tool:pay mcp_1").await;
+    assert_eq!(story.matches("exec.paused").count(), 1, "{story}");
+    assert_eq!(story.matches("aborted cancelled=true").count(), 2, "{story}");
+    // The ids may be used again.
+    stage.host.say(&call(1)).await;
+    assert_eq!(stage.paused(2).await, "tool:pay before");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_array_nothing_holds_passes_with_its_cancels() {
+    let mut stage = Stage::armed(&[]);
+    stage.up(&format!("[{CALL},{CANCEL}]")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancels_of_many_calls_behind_a_held_one_all_count() {
+    let mut stage = Stage::armed(&[BEFORE]);
+    let call = |id: u32| CALL.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+    for id in 1..=400 {
+        stage.host.say(&call(id)).await;
+    }
+    for id in 1..=400 {
+        stage.host.say(&CANCEL.replace(r#""requestId":1"#, &format!(r#""requestId":{id}"#))).await;
+    }
+    assert!(stage.server.hears_nothing().await);
+    assert_eq!(stage.gate.held(), 0);
+    let ended = stage.story("node.started tool:pay mcp_1").await.matches("aborted cancelled=true").count();
+    assert_eq!(ended, 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_to_many_calls_that_were_given_up_are_late_and_not_strange() {
+    let mut stage = Stage::new();
+    stage.up(r#"{"id":0,"method":"server/discover"}"#).await;
+    stage.down(r#"{"id":0,"result":{"supportedVersions":["2026-07-28"]}}"#).await;
+    let answered = |id: u32| RESULT.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+    for id in 1..=400 {
+        stage.up(&CALL.replace(r#""id":1"#, &format!(r#""id":{id}"#))).await;
+        stage.up(&CANCEL.replace(r#""requestId":1"#, &format!(r#""requestId":{id}"#))).await;
+    }
+    for id in 1..=400 {
+        stage.down(&answered(id)).await;
+    }
+    stage.close().await;
+    let said = stage.terminal().await;
+    assert!(said.contains("400 late answers") && !said.contains("without a request"), "{said}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancel_of_an_answer_that_stands_drops_it() {
     let mut stage = Stage::armed(&[AFTER]);
     stage.up(CALL).await;

@@ -265,7 +265,7 @@ async fn edits_are_checked_against_the_listed_schema() {
     stage.resume(1, r#""action":"continue","input":{"arguments":{"n":"secret"}}"#);
     pass(1).await;
     let refused = stage.events().await.last().expect("an event").payload();
-    insta::assert_snapshot!(format!("{refused:?}"), @r#"{"pauseId":"pause_abcdef_1","code":"schema","message":"type not allowed: /n"}"#);
+    insta::assert_snapshot!(format!("{refused:?}"), @r#"{"pauseId":"pause_abcdef_1","code":"schema","message":"type not allowed: /n","era":"handshake"}"#);
     assert!(stage.server.hears_nothing().await);
     stage.server.say(r#"{"method":"notifications/tools/list_changed"}"#).await;
     stage.host.hear().await;

@@ -1,6 +1,7 @@
 //! Both eras on one pipe, and what only the newer one has.
 
-use super::stage::Stage;
+use super::stage::{Stage, pass};
+use lockgate_protocol::json::{Raw, View};
 
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"host","version":"9"},"traceparent":"00-1"}"#;
 
@@ -29,6 +30,76 @@ async fn both_eras_share_a_pipe_and_each_call_gets_its_own_error() {
         let heard = stage.host.hear().await;
         assert!(heard.contains(code), "{heard}");
     }
+}
+
+/// The era in the start of the n-th execution.
+async fn era_of(stage: &mut Stage, number: usize) -> String {
+    let instance = format!("mcp_{number}");
+    let events = stage.events().await;
+    let start = events.iter().filter(|event| event.kind() == "node.started").map(|event| event.payload());
+    let word = |payload: &Raw, name| payload.view().get(name).and_then(View::str).map(|word| word.into_owned());
+    let mut eras = start.filter(|start| word(start, "instanceId").as_ref() == Some(&instance));
+    eras.next().and_then(|start| word(&start, "era")).unwrap_or_default()
+}
+
+#[tokio::test(start_paused = true)]
+async fn n01_a_successful_discover_settles_the_era_of_what_does_not_say() {
+    let check = async |answer: &str, era: &str| {
+        let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#]);
+        stage.up(r#"{"id":0,"method":"server/discover"}"#).await;
+        stage.down(answer).await;
+        stage.host.say(r#"{"id":1,"method":"tools/call","params":{"name":"t"}}"#).await;
+        stage.paused(1).await;
+        stage.resume(1, r#""action":"abort""#);
+        let code = if era == "stateless" { "-31099" } else { "-32099" };
+        let heard = stage.host.hear().await;
+        assert!(heard.contains(code), "{answer}: {heard}");
+        assert_eq!(era_of(&mut stage, 2).await, era, "{answer}");
+    };
+    check(r#"{"id":0,"result":{"supportedVersions":["2025-11-25","2026-07-28"]}}"#, "stateless").await;
+    check(r#"{"id":0,"result":{"supportedVersions":["2025-11-25"]}}"#, "handshake").await;
+    check(r#"{"id":0,"error":{"code":-32601,"message":"what?"}}"#, "handshake").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn n01_cancels_and_progress_have_the_era_of_the_request_they_name() {
+    let mut stage = Stage::new();
+    stage.up(r#"{"id":0,"method":"initialize","params":{}}"#).await;
+    let line = call(1).replace(r#""_meta":{"#, r#""_meta":{"progressToken":"p","#);
+    stage.up(&line).await;
+    stage.down(r#"{"method":"notifications/progress","params":{"progressToken":"p","progress":1}}"#).await;
+    let cancel = |id: &str| format!(r#"{{"method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#);
+    stage.up(&cancel("1")).await;
+    stage.up(&cancel("1")).await;
+    stage.up(&cancel("0")).await;
+    stage.up(&cancel("77")).await;
+    let mut eras = Vec::new();
+    for number in 3..=7 {
+        eras.push(era_of(&mut stage, number).await);
+    }
+    assert_eq!(eras, ["stateless", "stateless", "stateless", "handshake", "handshake"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn n01_every_event_of_a_held_call_says_its_era() {
+    let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#]);
+    stage.up(r#"{"id":0,"method":"initialize","params":{}}"#).await;
+    stage.host.say(&call(1)).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"continue","input":7"#);
+    pass(1).await;
+    stage.host.say(r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#).await;
+    pass(1).await;
+    let mut kinds = Vec::new();
+    for event in stage.events().await {
+        let payload = event.payload();
+        let of_call = payload.view().get("pauseId").is_some() || format!("{payload:?}").contains("tool:t1");
+        if of_call {
+            assert!(format!("{payload:?}").contains(r#""era":"stateless""#), "{} {payload:?}", event.kind());
+            kinds.push(event.kind());
+        }
+    }
+    assert_eq!(kinds, ["node.started", "exec.paused", "exec.refused", "exec.resumed", "node.finished"]);
 }
 
 #[tokio::test(start_paused = true)]
