@@ -2,6 +2,7 @@
 //! nothing else; in which order they leave is the exchange's business.
 
 mod label;
+pub(crate) mod record;
 mod words;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use lockgate_protocol::rpc::Id;
 use crate::exchange::Action;
 use crate::mapping::{Place, Subject, node};
 use crate::side::Side;
+use record::Answerer;
 use words::Words;
 
 pub use label::{Command, Shown};
@@ -49,6 +51,7 @@ pub(crate) struct Exec {
     pub(crate) retries: u64,
     pub(crate) rounds: u64,
     place: Place,
+    answerer: Answerer,
 }
 
 /// What an execution begins with.
@@ -174,7 +177,15 @@ impl Story {
         call.instance = Some(instance);
         call.input = start.params.cloned();
         call.mark = Some(("era", start.era.as_str()));
-        Exec { call, era: start.era, began: at, retries: 0, rounds: 0, place: start.subject.place }
+        Exec {
+            call,
+            era: start.era,
+            began: at,
+            retries: 0,
+            rounds: 0,
+            place: start.subject.place,
+            answerer: Answerer::of(start.method),
+        }
     }
 
     fn instance(&mut self) -> Arc<str> {
@@ -237,7 +248,7 @@ impl Story {
         out.push(Action::Emit(Event::NodeFinished(NodeFinished {
             node_id: Arc::clone(&exec.call.node.id),
             instance_id: exec.call.instance.clone(),
-            output: finish.output.clone(),
+            output: finish.output.as_ref().map(|output| record::output(output, exec.answerer)),
             usage: None,
             duration_ms: millis(at.saturating_sub(exec.began)),
             held_ms: None,

@@ -12,9 +12,7 @@ use crate::rules::LIMITS;
 /// What an edit of one call is checked against.
 #[derive(Debug, Clone)]
 pub(super) struct Check {
-    /// The parameters it has.
-    pub(super) live: Raw,
-    /// The parameters that were recorded, and so shown.
+    /// The parameters that were recorded, and so shown. Their arguments are those it has.
     pub(super) recorded: Raw,
     /// The tool's input schema, if it was listed.
     pub(super) schema: Option<Raw>,
@@ -25,33 +23,33 @@ pub(super) struct Check {
 impl Check {
     /// `None` when the input cannot be edited: no parameters, or arguments that are no object.
     pub(super) fn edit(self) -> Option<Edit> {
-        let arguments = self.live.view().get("arguments");
-        let fits = arguments.is_none_or(|arguments| arguments.kind() == Kind::Object);
-        let editable = fits && self.live.view().kind() == Kind::Object;
+        let recorded = self.recorded.view();
+        let fits = recorded.get("arguments").is_none_or(|arguments| arguments.kind() == Kind::Object);
+        let editable = fits && recorded.kind() == Kind::Object;
         editable.then(|| Edit::new(move |proposed| self.accept(&proposed)))
     }
 
-    /// The parameters the call will have: the live ones with the proposed arguments merged in.
+    /// The parameters the call will have, as they are recorded: with the proposed arguments merged in.
     fn accept(&self, proposed: &Raw) -> Result<Raw, Refusal> {
         let no = |code, text: &str| Err(Refusal::new(code, text));
         if proposed.view().kind() != Kind::Object {
             return no(RefusalCode::Shape, "the edited input must have the form of the recorded one");
         }
+        let recorded = self.recorded.view();
         for (name, value) in proposed.view().members().filter(|(name, _)| *name != "arguments") {
             let name = name.to_lossy();
             let same = |shown: View<'_>| canonical(shown, &[]) == canonical(value, &[]);
-            if self.hidden == Hidden::Yes || !self.recorded.view().get(&name).is_some_and(same) {
+            if self.hidden == Hidden::Yes || !recorded.get(&name).is_some_and(same) {
                 return no(RefusalCode::Shape, &format!("only arguments may differ, not {name}"));
             }
         }
-        let live = self.live.view();
-        let Some(arguments) = proposed.view().get("arguments") else { return Ok(self.live.clone()) };
-        let merged = edit::merge(live.get("arguments"), arguments, self.hidden)?;
+        let Some(arguments) = proposed.view().get("arguments") else { return Ok(self.recorded.clone()) };
+        let merged = edit::merge(recorded.get("arguments"), arguments, self.hidden)?;
         if let Some(schema) = &self.schema {
             edit::check(schema.view(), merged.view())
                 .map_err(|issue| Refusal::new(RefusalCode::Schema, &issue.to_string()))?;
         }
-        let text = with_arguments(&Source::of(self.live.clone()), live, merged.as_bytes());
+        let text = with_arguments(&Source::of(self.recorded.clone()), recorded, merged.as_bytes());
         let checked = Raw::check(text, LIMITS);
         checked.map(|checked| checked.raw).map_err(|_| Refusal::new(RefusalCode::Shape, "the edited input is too deep"))
     }
@@ -104,7 +102,7 @@ mod tests {
     #[track_caller]
     fn check_edit(live: &str, proposed: &str, hidden: Hidden, expected: &str) {
         let schema = raw(r#"{"type":"object","properties":{"n":{"type":"number"}}}"#);
-        let check = Check { live: raw(live), recorded: raw(live), schema: Some(schema), hidden };
+        let check = Check { recorded: raw(live), schema: Some(schema), hidden };
         let found = match check.accept(&raw(proposed)) {
             Ok(accepted) => format!("{accepted:?}"),
             Err(refusal) => format!("{}: {}", refusal.code, refusal.message.unwrap_or_default()),
@@ -159,19 +157,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_short_may_come_back_short() {
-        let live = raw(r#"{"requestState":"a long secret","arguments":{}}"#);
-        let check = Check { live, recorded: raw(r#"{"requestState":"a lo…"}"#), schema: None, hidden: Hidden::No };
+    fn n08_what_was_recorded_short_may_come_back_short_and_stays_so() {
+        let recorded = raw(r#"{"requestState":"a lo…","arguments":{}}"#);
+        let check = Check { recorded, schema: None, hidden: Hidden::No };
         let accepted =
             check.accept(&raw(r#"{"requestState":"a lo…","arguments":{"n":1}}"#)).expect("nothing else differs");
-        assert_eq!(format!("{accepted:?}"), r#"{"requestState":"a long secret","arguments":{"n":1}}"#);
+        assert_eq!(format!("{accepted:?}"), r#"{"requestState":"a lo…","arguments":{"n":1}}"#);
         assert!(check.accept(&raw(r#"{"requestState":"a long secret"}"#)).is_err());
     }
 
     #[test]
     fn what_cannot_be_edited() {
         let editable = |params: &str| {
-            let check = Check { live: raw(params), recorded: raw(params), schema: None, hidden: Hidden::No };
+            let check = Check { recorded: raw(params), schema: None, hidden: Hidden::No };
             check.edit().is_some()
         };
         assert!(!editable("[]") && !editable(r#"{"arguments":[]}"#) && editable(r#"{"name":"x"}"#));

@@ -258,14 +258,9 @@ impl Exchange {
     pub(super) fn edit_of(&self, open: &Open) -> EditOf {
         let natural = open.from == Side::Client && *open.method == *method::TOOLS_CALL;
         let source = open.source.as_ref().filter(|_| natural && self.now.debugger == Debugger::There);
-        let Some(params) =
-            source.and_then(|source| source.raw().view().get("params").map(|view| source.raw().part(view)))
-        else {
-            return EditOf(None);
-        };
+        let Some(recorded) = open.exec.call.input.clone().filter(|_| source.is_some()) else { return EditOf(None) };
         let check = edit::Check {
-            recorded: open.exec.call.input.clone().unwrap_or_else(|| params.clone()),
-            live: params,
+            recorded,
             schema: self.schemas.of(&open.exec.call.node.name, self.now.at).cloned(),
             hidden: self.rules.shown.tool_inputs,
         };

@@ -12,7 +12,7 @@ use super::{Came, Course, Exchange, Settled, edit};
 use crate::answer::{self, Denial};
 use crate::rules::Trouble;
 use crate::side::Side;
-use crate::story::{self, Finish, Start, error_info};
+use crate::story::{self, Finish, Start, error_info, record};
 
 impl Exchange {
     pub(super) fn question(&mut self, request: Request, came: Came) -> Course {
@@ -43,7 +43,7 @@ impl Exchange {
     fn open(&mut self, request: &Request, read: &Params<'_>, era: Era, came: Came) -> Open {
         let Came { from, source, packing } = came;
         let subject = self.mapping.subject(from, &request.method, read);
-        let recorded = request.params.as_ref().map(|params| recorded(params, read));
+        let recorded = request.params.as_ref().map(|params| record::params(params, read));
         let start = Start {
             subject,
             from,
@@ -152,16 +152,3 @@ pub(super) fn rewritten(open: &mut Open, passed: &Passed<Call>) -> bool {
     open.source = Some(new);
     true
 }
-
-/// The parameters as they are recorded: the state of a round is its server's secret and may be long (hub N08).
-pub(super) fn recorded(params: &Raw, read: &Params<'_>) -> Raw {
-    let Some(state) = read.request_state.filter(|state| state.raw().len() > STATE) else { return params.clone() };
-    let text = state.str().unwrap_or_else(|| String::from_utf8_lossy(state.raw()));
-    let short: String = text.chars().take(STATE / 2).chain(['…']).collect();
-    let source = Source::of(params.clone());
-    let text = source.replace(state, Raw::string(&short).as_bytes());
-    Raw::check(text, crate::rules::LIMITS).map_or_else(|_| params.clone(), |checked| checked.raw)
-}
-
-/// A state up to this long is recorded whole.
-const STATE: usize = 32;

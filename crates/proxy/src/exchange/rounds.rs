@@ -12,12 +12,11 @@ use lockgate_protocol::rpc::{Id, Request, Source};
 
 use super::action::{Decided, Passage, Patience};
 use super::open::{AnsweringStop, AskingStop, Child, MOST_KEPT, Open, QuestionStop, Round, Standing};
-use super::question::recorded;
 use super::{Came, Course, Exchange, Settled, edit};
 use crate::answer;
 use crate::mapping::Subject;
 use crate::side::Side;
-use crate::story::{self, Finish, Packing, Start, error_info};
+use crate::story::{self, Finish, Packing, Start, error_info, record};
 
 impl Exchange {
     /// An answer asks back. Its questions come to the gate one after the other.
@@ -131,7 +130,7 @@ impl Exchange {
         let read = Params::read(params.view());
         self.eras.of_request(&request.method, &read.meta);
         let same = arguments(open.exec.call.input.as_ref()) == arguments(request.params.as_ref());
-        open.exec.call.input = Some(recorded(params, &read));
+        open.exec.call.input = Some(record::params(params, &read));
         open.exec.call.round = if same { gate::Round::Repeated } else { gate::Round::New };
         open.exec.rounds += 1;
         open.token = read.meta.progress_token.and_then(Id::of);

@@ -199,3 +199,75 @@ async fn states_are_recorded_short_and_sent_whole() {
     let started = stage.payload("node.started", "tool:x").await;
     assert!(started.contains(r#""requestState":"ssssssssssssssss…""#), "{started}");
 }
+
+/// Whether anything that was told has this text in it.
+async fn told(stage: &mut Stage, text: &str) -> bool {
+    stage.events().await.iter().any(|event| format!("{:?}", event.payload()).contains(text))
+}
+
+#[tokio::test(start_paused = true)]
+async fn n08_what_a_person_answered_in_a_round_is_sent_whole_and_recorded_short() {
+    let answers = r#"{"who":{"action":"accept","content":{"name":"Alexandria","pin":123456}},"say":{"role":"assistant","content":"the model"}}"#;
+    let mut stage = Stage::new();
+    stage.up(&first()).await;
+    stage.down(ASKS).await;
+    stage.up(&next(2, answers)).await;
+    stage.up(&next(3, answers).replace("opaque", "of another")).await;
+    let elsewhere =
+        format!(r#"{{"id":9,"method":"tasks/update","params":{{"taskId":"t","inputResponses":{answers}}}}}"#);
+    stage.up(&elsewhere).await;
+    insta::assert_snapshot!(stage.payload("node.finished", "mcp:elicitation/create").await, @r#"{"nodeId":"mcp:elicitation/create","instanceId":"mcp_2","durationMs":0,"status":"ok","output":{"action":"accept","content":{"name":"Alex…","pin":"123…"}},"era":"stateless"}"#);
+    for secret in ["Alexandria", "123456"] {
+        assert!(!told(&mut stage, secret).await, "{secret}");
+    }
+    assert!(stage.payload("node.finished", "llm:sampling").await.contains("the model"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn n08_what_a_person_answered_to_a_server_that_asked_is_recorded_short() {
+    let mut stage = Stage::armed(&[r#"{"name":"elicitation/create"}"#]);
+    let ask = r#"{"id":5,"method":"elicitation/create","params":{"message":"who?"}}"#;
+    let answer = r#"{"id":5,"result":{"action":"accept","content":{"name":"Alexandria"}}}"#;
+    stage.server.say(ask).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"continue""#);
+    stage.host.hear().await;
+    stage.up(answer).await;
+    stage.server.say(ask).await;
+    stage.paused(2).await;
+    stage.resume(2, r#""action":"inject","output":{"action":"accept","content":{"name":"Bartholomew"}}"#);
+    assert!(stage.server.hear().await.contains("Bartholomew"));
+    for secret in ["Alexandria", "Bartholomew"] {
+        assert!(!told(&mut stage, secret).await, "{secret}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn n08_an_edited_round_goes_on_with_its_state_and_is_recorded_without() {
+    let long = "s".repeat(500);
+    let answers = r#"{"who":{"action":"accept","content":{"name":"Alexandria"}},"say":{"role":"assistant"}}"#;
+    let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#]);
+    stage.host.say(&first()).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"continue""#);
+    stage.server.hear().await;
+    stage.down(&ASKS.replace("opaque", &long)).await;
+    let changed = next(2, answers).replace(r#""n":1}"#, r#""n":2}"#).replace("opaque", &long);
+    stage.host.say(&changed).await;
+    stage.paused(2).await;
+    stage.resume(2, r#""action":"continue","input":{"arguments":{"n":3}}"#);
+    assert_eq!(stage.server.hear().await, changed.replace(r#""n":2}"#, r#""n":3}"#));
+    assert!(told(&mut stage, r#""edited":{"after":{"name":"pay","arguments":{"n":3},"inputResponses""#).await);
+    for secret in ["Alexandria", &long] {
+        assert!(!told(&mut stage, secret).await, "{secret}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn n08_a_state_in_an_answer_that_ends_its_call_is_recorded_short() {
+    let long = "s".repeat(500);
+    let mut stage = Stage::new();
+    stage.up(r#"{"id":1,"method":"tools/list"}"#).await;
+    stage.down(&ASKS.replace("opaque", &long)).await;
+    assert!(told(&mut stage, r#""requestState":"ssssssssssssssss…""#).await && !told(&mut stage, &long).await);
+}
