@@ -4,6 +4,8 @@ mod exit;
 mod group;
 mod keeper;
 mod process;
+#[cfg(any(windows, test))]
+mod search;
 mod spawn;
 mod tail;
 

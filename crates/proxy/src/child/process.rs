@@ -19,12 +19,17 @@ pub(super) fn start(mut command: Command) -> io::Result<Process> {
 }
 
 /// Starts it, in a job of its own.
+///
+/// The steps of `CommandWrap::spawn`, taken one by one: that lays its wrappers aside before the job asks it whether to kill
+/// on drop, and the job would let everybody live.
 #[cfg(windows)]
-pub(super) fn start(command: Command) -> io::Result<Process> {
-    use process_wrap::tokio::{CommandWrap, JobObject, KillOnDrop};
-    let mut wrapped = CommandWrap::from(command);
-    wrapped.wrap(KillOnDrop).wrap(JobObject);
-    wrapped.spawn()
+pub(super) fn start(mut command: Command) -> io::Result<Process> {
+    use process_wrap::tokio::{CommandWrap, CommandWrapper as _, JobObject, KillOnDrop};
+    let mut asked = CommandWrap::from(Command::new(""));
+    asked.wrap(KillOnDrop);
+    JobObject.pre_spawn(&mut command, &asked)?;
+    let child = command.spawn()?;
+    JobObject.wrap_child(Box::new(child), &asked)
 }
 
 /// The three streams of a process, each once.
@@ -42,4 +47,29 @@ pub(super) fn streams(process: &mut Process) -> Streams {
 #[cfg(windows)]
 pub(super) fn streams(process: &mut Process) -> Streams {
     Streams { stdin: process.stdin().take(), stdout: process.stdout().take(), stderr: process.stderr().take() }
+}
+
+#[cfg(all(test, windows))]
+mod tests {
+    use super::*;
+    use std::process::Stdio;
+    use std::time::Duration;
+    use tokio::io::AsyncReadExt as _;
+
+    #[tokio::test]
+    async fn what_a_process_left_behind_ends_with_its_job() {
+        let mut command = Command::new("cmd");
+        // What `start /b` starts outlives it, waits for a line that never comes, and has the same stdout.
+        command.args(["/d", "/c", "start", "/b", "cmd", "/d", "/c", "set /p line="]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = start(command).expect("it starts");
+        let Streams { stdin, stdout, .. } = streams(&mut child);
+        child.wait().await.expect("it ends");
+        drop(child);
+        let mut rest = Vec::new();
+        let mut stdout = stdout.expect("a pipe");
+        let end = tokio::time::timeout(Duration::from_secs(30), stdout.read_to_end(&mut rest)).await;
+        end.expect("nobody is left who could write").expect("it is read");
+        drop(stdin);
+    }
 }

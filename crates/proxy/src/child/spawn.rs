@@ -74,7 +74,7 @@ impl SpawnError {
             Why::NotFound => "check the spelling and PATH; a host may start us with another PATH than your shell has",
             Why::NotExecutable => "make it executable, or put its interpreter before it",
             Why::Other(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                "on Windows start .cmd and .bat files through cmd /c"
+                "a .cmd or .bat file takes no line break in its arguments: start the program behind it"
             }
             Why::Other(_) => "try the same command in a shell",
         }
@@ -95,6 +95,8 @@ pub(crate) fn spawn(spec: &Spec<'_>) -> Result<Started, SpawnError> {
         failed(match error.kind() {
             io::ErrorKind::NotFound => Why::NotFound,
             io::ErrorKind::PermissionDenied => Why::NotExecutable,
+            // What Windows says of a file that is no program.
+            _ if cfg!(windows) && error.raw_os_error() == Some(BAD_EXE_FORMAT) => Why::NotExecutable,
             _ => Why::Other(error),
         })
     })?;
@@ -111,6 +113,11 @@ pub(crate) fn spawn(spec: &Spec<'_>) -> Result<Started, SpawnError> {
 
 fn command(spec: &Spec<'_>) -> Result<Command, Why> {
     let Some(shim) = spec.shim else {
+        #[cfg(windows)]
+        let found = super::search::search(spec.program, &std::env::var_os("PATH").unwrap_or_default());
+        #[cfg(windows)]
+        let mut command = Command::new(found.as_deref().map_or(spec.program, Path::as_os_str));
+        #[cfg(unix)]
         let mut command = Command::new(spec.program);
         command.args(spec.args);
         return Ok(command);
@@ -153,6 +160,8 @@ fn startable(path: &Path) -> Result<(), Why> {
     Ok(())
 }
 
+const BAD_EXE_FORMAT: i32 = 193;
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
@@ -172,5 +181,38 @@ mod tests {
         check("/", "not executable");
         check("/etc/passwd", "not executable");
         check("./no-such", "no such command");
+    }
+}
+
+#[cfg(all(test, windows))]
+mod windows_tests {
+    use super::*;
+    use tokio::io::AsyncReadExt as _;
+
+    fn started(program: &Path, args: &[&str]) -> Result<Started, SpawnError> {
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        spawn(&Spec { program: program.as_os_str(), args: &args, shim: None, stderr: ChildStderr::Inherited })
+    }
+
+    #[tokio::test]
+    async fn a_batch_file_is_started_without_its_ending() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("say it.cmd"), "@echo %~1 %2\r\n").expect("written");
+        std::fs::write(folder.path().join("say it"), "#!/bin/sh\n").expect("written");
+        let mut started = started(&folder.path().join("say it"), &["two words", "one"]).expect("it starts");
+        let mut said = String::new();
+        started.stdout.read_to_string(&mut said).await.expect("it is read");
+        assert_eq!(said.trim_end(), "two words one");
+    }
+
+    #[tokio::test]
+    async fn why_a_command_cannot_be_started_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = folder.path().join("server.py");
+        std::fs::write(&script, "print(1)\n").expect("written");
+        let why = |program: &Path| started(program, &[]).map_or_else(|error| error.why.to_string(), |_| String::new());
+        assert_eq!(why(&script), "not executable");
+        assert_eq!(why(&folder.path().join("none")), "no such command");
+        assert_eq!(why(Path::new("no-such-command-anywhere")), "no such command");
     }
 }
