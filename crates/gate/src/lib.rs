@@ -18,5 +18,5 @@ pub use hold::{EditInput, Held, Revisit};
 pub use pass::{Gate, Pass};
 pub use policy::{Alone, Approve, Approving, Ending, Guard, Hold, OldHub, Policy, Reason, Release, Verdict};
 pub use presence::{HubCaps, Presence, Watched};
-pub use tap::{Batch, Drain, Loss, Queued, Tap, TapLimits};
+pub use tap::{Batch, Drain, Loss, Queued, Tap, TapLimits, When};
 pub use warning::Warning;

@@ -24,7 +24,7 @@ pub struct Tap(Option<Arc<Outlet>>);
 pub struct TapLimits {
     /// Events.
     pub events: usize,
-    /// Bytes of their strings and payloads, roughly.
+    /// Bytes of their strings and payloads, roughly. One event alone may be larger.
     pub bytes: usize,
 }
 
@@ -41,6 +41,23 @@ pub struct Queued {
     pub run: RunId,
     /// What happened.
     pub event: Event,
+}
+
+/// A moment on both clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct When {
+    /// Wall clock, epoch milliseconds.
+    pub ts_ms: u64,
+    /// Monotonic clock.
+    pub at: Instant,
+}
+
+impl When {
+    /// Now.
+    #[must_use]
+    pub fn now() -> Self {
+        Self { ts_ms: epoch_ms(), at: Instant::now() }
+    }
 }
 
 /// What one run lost since the last [`Batch`] (wire §2.4).
@@ -93,6 +110,15 @@ impl Tap {
     /// Answers the number, or `None` when nobody will see the event: tap off or closed, or full (then it is counted).
     /// `exec.resumed` is queued even when full: it ends a hold that viewers know of, and there is one per such hold.
     pub fn emit(&self, run: &RunId, event: Event) -> Option<u64> {
+        self.put(run, event, None)
+    }
+
+    /// As [`Tap::emit`], for something that happened a moment ago.
+    pub fn emit_at(&self, run: &RunId, event: Event, when: When) -> Option<u64> {
+        self.put(run, event, Some(when))
+    }
+
+    fn put(&self, run: &RunId, event: Event, when: Option<When>) -> Option<u64> {
         let outlet = self.0.as_ref()?;
         let weight = weight::of(&event);
         let must = matches!(event, Event::ExecResumed(_));
@@ -103,11 +129,13 @@ impl Tap {
         }
         let idle = queue.events.is_empty() && queue.losses.is_empty();
         let seq = queue.take_seq();
-        let fits =
-            queue.events.len() < outlet.limits.events && weight <= outlet.limits.bytes.saturating_sub(queue.bytes);
+        let room = weight <= outlet.limits.bytes.saturating_sub(queue.bytes);
+        let fits = queue.events.len() < outlet.limits.events && (room || queue.events.is_empty());
         let taken = if fits || must {
             queue.bytes += weight;
-            queue.events.push(Queued { seq, ts_ms: epoch_ms(), at: Instant::now(), run: run.clone(), event });
+            // Read under the lock, so that later numbers have later times.
+            let When { ts_ms, at } = when.unwrap_or_else(When::now);
+            queue.events.push(Queued { seq, ts_ms, at, run: run.clone(), event });
             Some(seq)
         } else {
             queue.lose(run, seq);

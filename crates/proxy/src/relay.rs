@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockgate_gate::{Gate, Release, Tap};
+use lockgate_gate::{Gate, Release, Tap, When};
 use lockgate_protocol::debug::{RunId, SdkInfo};
 use lockgate_protocol::framing::Line;
 use tokio::sync::mpsc;
@@ -99,8 +99,10 @@ pub(crate) struct Relay<'g> {
     /// When the server has had time enough to take what a host that hung up had said.
     deaf: Option<Instant>,
     actions: Vec<Action>,
-    /// What is done once the bytes are on their way.
-    later: Vec<Later>,
+    /// What is done when nothing else is to be done.
+    later: Later,
+    /// When what is dealt with happened.
+    when: When,
     /// What has passed stands no longer.
     over: CancellationToken,
     /// Number of the `node.started` emitted last in this step.
@@ -165,7 +167,8 @@ impl<'g> Relay<'g> {
             rest: None,
             deaf: None,
             actions: Vec::new(),
-            later: Vec::new(),
+            later: Later::default(),
+            when: When::now(),
             over: cancelled(),
             started: None,
             complained: Complained::default(),
@@ -174,7 +177,8 @@ impl<'g> Relay<'g> {
 
     /// The session begins for viewers.
     pub(crate) fn begin(&mut self, command: &Command, sdk: SdkInfo) {
-        let now = self.now();
+        self.when = When::now();
+        let now = self.moment();
         self.exchange.begin(command, sdk, now, &mut self.actions);
         self.perform();
     }
@@ -189,7 +193,10 @@ impl<'g> Relay<'g> {
         loop {
             self.advance();
             self.write();
-            self.catch_up();
+            // Attached, what is left is what the gate has to know before it judges the next call.
+            if self.later.is_much() || !self.gate.is_open() {
+                self.catch_up();
+            }
             let busy = self.sinks.client.is_busy() || Side::BOTH.iter().any(|side| self.lanes[*side].stands());
             match self.state {
                 State::Over if !busy => break,
@@ -199,6 +206,7 @@ impl<'g> Relay<'g> {
             let event = self.next().await;
             self.handle(event);
         }
+        self.catch_up();
         // A server that only stopped talking still has to see that nobody listens.
         self.sinks.server.close();
         self.state
@@ -283,8 +291,17 @@ impl<'g> Relay<'g> {
     }
 
     fn now(&self) -> Moment {
+        self.at(Instant::now())
+    }
+
+    /// The moment of what is dealt with.
+    fn moment(&self) -> Moment {
+        self.at(self.when.at)
+    }
+
+    fn at(&self, at: Instant) -> Moment {
         let debugger = if self.gate.is_attached() { Debugger::There } else { Debugger::Away };
-        Moment { at: self.began.elapsed(), debugger }
+        Moment { at: at.saturating_duration_since(self.began), debugger }
     }
 
     fn ready(&mut self) {

@@ -98,12 +98,14 @@ fn bytes_are_bounded_too() {
     assert_eq!(tap.emit(&run("a"), heavy(100)), Some(2), "a small one still fits");
     drain.now().expect("two events");
     assert_eq!(tap.emit(&run("a"), heavy(9_000)), Some(3), "room again");
-    assert_eq!(tap.emit(&run("a"), heavy(20_000)), None, "larger than everything");
+    assert_eq!(tap.emit(&run("a"), heavy(20_000)), None, "larger than everything, and not alone");
+    drain.now().expect("one event");
+    assert_eq!(tap.emit(&run("a"), heavy(20_000)), Some(5), "alone, whatever its size");
 }
 
 #[tokio::test]
 async fn a_loss_alone_wakes_the_reader() {
-    let (tap, mut drain) = Tap::channel(TapLimits { events: 10, bytes: 100 });
+    let (tap, mut drain) = Tap::channel(TapLimits { events: 0, bytes: 100 });
     let reader = tokio::spawn(async move { drain.next().await });
     tokio::task::yield_now().await;
     tap.emit(&run("a"), heavy(1_000));

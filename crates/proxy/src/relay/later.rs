@@ -1,23 +1,54 @@
-//! What is done at once, and what is left until bytes are on their way, so that neither side waits for it.
+//! What is done at once, and what is left until neither side has anything to say, so that neither waits for it.
 
 use std::mem;
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
+use lockgate_gate::When;
+use tokio::time::Instant;
 
 use super::{Relay, State};
-use crate::exchange::{Action, Input, Left};
+use crate::exchange::{Action, Input, Left as Passed};
 use crate::side::Side;
 
-/// What is left to do.
+/// What is left to do, in order, with the moment it is about.
+#[derive(Default)]
+pub(super) struct Later {
+    queue: Vec<(When, Left)>,
+    bytes: usize,
+}
+
 #[expect(
     clippy::large_enum_variant,
     reason = "few wait, and their room is used again; a box would be an allocation each"
 )]
-pub(super) enum Later {
+enum Left {
     /// A frame that has passed is told.
     Tell(Side, Bytes),
     Do(Action),
+}
+
+impl Later {
+    pub(super) fn tell(&mut self, from: Side, line: Bytes) {
+        self.bytes += line.len();
+        self.queue.push((When::now(), Left::Tell(from, line)));
+    }
+
+    /// When it has to be done.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.queue.first().map(|(when, _)| when.at + LAG)
+    }
+
+    /// Whether it has to be done now.
+    pub(super) fn is_much(&self) -> bool {
+        self.queue.len() >= MOST || self.bytes >= MOST_BYTES
+    }
+
+    fn take(&mut self) -> Vec<(When, Left)> {
+        self.bytes = 0;
+        mem::take(&mut self.queue)
+    }
 }
 
 impl Relay<'_> {
@@ -29,7 +60,9 @@ impl Relay<'_> {
         let hurries = sends && !actions.iter().any(|action| matches!(action, Action::Ask(_)));
         for action in actions.drain(..) {
             match action {
-                Action::Emit(_) | Action::Finished(_) if hurries => self.later.push(Later::Do(action)),
+                Action::Emit(_) | Action::Finished(_) if hurries => {
+                    self.later.queue.push((self.when, Left::Do(action)));
+                }
                 _ => self.act(action),
             }
         }
@@ -57,7 +90,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Writes what goes at once. The rest is written while the loop waits; what is left for later does not wait for that.
+    /// Writes what goes at once. The rest is written while the loop waits.
     pub(super) fn write(&mut self) {
         for side in Side::BOTH {
             if self.sinks[side].is_busy()
@@ -68,19 +101,20 @@ impl Relay<'_> {
         }
     }
 
-    /// Does what was left until bytes were on their way, in order.
+    /// Does what was left, in order.
     pub(super) fn catch_up(&mut self) {
-        while !self.later.is_empty() {
-            let mut later = mem::take(&mut self.later);
-            for each in later.drain(..) {
-                match each {
-                    Later::Tell(from, line) => self.tell(from, line),
-                    Later::Do(action) => self.act(action),
+        while !self.later.queue.is_empty() {
+            let mut queue = self.later.take();
+            for (when, left) in queue.drain(..) {
+                self.when = when;
+                match left {
+                    Left::Tell(from, line) => self.tell(from, line),
+                    Left::Do(action) => self.act(action),
                 }
             }
             // Its room is used again.
-            if self.later.is_empty() {
-                self.later = later;
+            if self.later.queue.is_empty() {
+                self.later.queue = queue;
                 return;
             }
         }
@@ -88,9 +122,16 @@ impl Relay<'_> {
 
     fn tell(&mut self, from: Side, line: Bytes) {
         self.trace.line(&self.console, from, &line);
-        self.take_step(Input::Passed { from, left: Left::Whole(line) });
+        self.take_step(Input::Passed { from, left: Passed::Whole(line) });
         while let Some(decided) = self.lanes[from].decided.take() {
             self.take_step(Input::Decided { from, decided });
         }
     }
 }
+
+/// How long something may be left while the two sides are silent: an answer that comes soon does not wait for what is told
+/// about its question.
+const LAG: Duration = Duration::from_millis(5);
+/// So much is left at most while they are not.
+const MOST: usize = 32;
+const MOST_BYTES: usize = 256 << 10;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use lockgate_gate::Outcome;
 
 use super::stand;
-use super::{Later, Relay, State};
+use super::{Relay, State};
 use crate::exchange::{Ask, Decided, Input, Left};
 use crate::rules::{Duplicates, Trouble};
 use crate::side::Side;
@@ -42,7 +42,7 @@ impl Relay<'_> {
     /// A frame goes on as it came, and is looked at when it is on its way.
     pub(super) fn pass_whole(&mut self, from: Side, line: Bytes) {
         self.sinks[from.other()].push(line.clone());
-        self.later.push(Later::Tell(from, line));
+        self.later.tell(from, line);
     }
 
     /// The gate only watches a frame that has passed.

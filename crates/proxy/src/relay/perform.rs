@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use bytes::Bytes;
-use lockgate_gate::{Limit, Outcome};
+use lockgate_gate::{Limit, Outcome, When};
 use lockgate_protocol::debug::Event as Told;
 use lockgate_protocol::framing::Line;
 use tokio::sync::watch;
@@ -35,12 +35,13 @@ impl Relay<'_> {
     /// One step, after everything that was left for later.
     pub(super) fn step(&mut self, input: Input) {
         self.catch_up();
+        self.when = When::now();
         self.take_step(input);
     }
 
     /// A step and everything it asks for. Should the step itself fail, the frame it was about passes unchanged.
     pub(super) fn take_step(&mut self, input: Input) {
-        let now = self.now();
+        let now = self.moment();
         let about = match &input {
             Input::Frame { from, .. } | Input::Decided { from, .. } => Some(*from),
             Input::Passed { .. }
@@ -74,7 +75,7 @@ impl Relay<'_> {
 
     pub(super) fn emit(&mut self, event: Told) {
         let starts = matches!(event, Told::NodeStarted(_));
-        let seq = self.tap.emit(&self.run, event);
+        let seq = self.tap.emit_at(&self.run, event, self.when);
         if starts {
             self.started = seq;
         }
@@ -276,10 +277,13 @@ impl Relay<'_> {
     pub(super) fn alarm(&self) -> Option<Instant> {
         let stands = Side::BOTH.iter().filter_map(|side| self.lanes[*side].stand()?.vigil.next());
         let due = stands.chain(self.exchange.next_expiry()).min().map(|due| self.began + due);
-        due.into_iter().chain(self.rest).chain(self.deaf).min()
+        due.into_iter().chain(self.rest).chain(self.deaf).chain(self.later.due()).min()
     }
 
     pub(super) fn time(&mut self) {
+        if self.later.due().is_some_and(|due| due <= Instant::now()) {
+            self.catch_up();
+        }
         let now = self.now().at;
         for side in Side::BOTH {
             self.attend(side, now);

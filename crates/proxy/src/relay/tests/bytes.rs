@@ -238,6 +238,27 @@ async fn what_passes_is_told_in_order_also_when_nobody_takes_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_passes_is_told_a_little_later_as_of_when_it_passed() {
+    let mut stage = Stage::new();
+    stage.up(CALL).await;
+    assert!(!stage.so_far().any(|event| event.kind() == "node.started" && format!("{event:?}").contains("pay")));
+    pass(3).await;
+    stage.down(RESULT).await;
+    let finished = stage.payload("node.finished", "tool:pay").await;
+    assert!(finished.contains(r#""durationMs":3"#), "{finished}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nobody_is_ever_silent_all_the_same_is_told() {
+    let mut stage = Stage::new();
+    for _ in 0..20 {
+        stage.up(r#"{"method":"notifications/x"}"#).await;
+        stage.down(r#"{"method":"notifications/message"}"#).await;
+    }
+    assert!(stage.so_far().filter(|event| event.kind() == "node.finished").count() >= 30);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_on_its_way_is_told_before_it_is_taken() {
     let mut stage = Stage::shaped(|shape| shape.pipe = 16);
     let Stage { host, .. } = &mut stage;

@@ -192,14 +192,27 @@ impl Stage {
         self.seen.extend(batch.events.into_iter().map(|queued| queued.event));
     }
 
+    /// What was told by now, without any waiting.
+    pub(super) fn so_far(&mut self) -> impl Iterator<Item = &Event> {
+        self.take_in();
+        self.seen.iter()
+    }
+
+    fn take_in(&mut self) {
+        while let Some(batch) = self.drain.now() {
+            self.seen.extend(batch.events.into_iter().map(|queued| queued.event));
+        }
+    }
+
     /// Everything that was told so far.
     pub(super) async fn events(&mut self) -> &[Event] {
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
-        while let Some(batch) = self.drain.now() {
-            self.seen.extend(batch.events.into_iter().map(|queued| queued.event));
+        if !self.gate.is_attached() {
+            tokio::time::sleep(UNTIL_TOLD).await;
         }
+        self.take_in();
         &self.seen
     }
 
@@ -297,6 +310,8 @@ fn text(view: View<'_>, name: &str) -> String {
     view.get(name).and_then(View::str).map(std::borrow::Cow::into_owned).unwrap_or_default()
 }
 
+/// What has passed is told after this time at the latest.
+const UNTIL_TOLD: Duration = Duration::from_millis(10);
 pub(super) const CALL: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"n":1.50}}}"#;
 pub(super) const RESULT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
