@@ -66,7 +66,7 @@ fn now(what: &str, error: &dyn std::fmt::Display) -> Failure {
     Failure::Now(format!("failed to {what}: {error}"))
 }
 
-/// Little comes in; what goes out is gathered up to the size of one good write.
+/// Little comes in, and room for it is cleared at every look; what goes out is gathered up to the size of one good write.
 fn buffers() -> WebSocketConfig {
-    WebSocketConfig::default().read_buffer_size(16 << 10).write_buffer_size(128 << 10).max_frame_size(Some(64 << 20))
+    WebSocketConfig::default().read_buffer_size(4 << 10).write_buffer_size(128 << 10).max_frame_size(Some(64 << 20))
 }
