@@ -312,8 +312,8 @@ impl Exchange {
             Fate::Replace(bytes) => self.send(from.other(), bytes),
             Fate::Cut => {}
         }
-        for answer in self.groups.due().into_iter().flatten() {
-            self.send(from.other(), answer);
+        for (to, answer) in self.groups.due() {
+            self.send(to, answer);
         }
     }
 }

@@ -55,8 +55,8 @@ pub(super) struct Groups {
 struct Group {
     /// Requests that reached the other side and have no answer yet.
     outstanding: usize,
-    /// Our answers.
-    waiting: Vec<Bytes>,
+    /// Our answers, and whose they are.
+    waiting: Vec<(Side, Bytes)>,
 }
 
 impl Groups {
@@ -103,22 +103,22 @@ impl Groups {
     }
 
     /// Keeps answers until the other side answers its part; hands them back if it was asked nothing.
-    fn wait(&mut self, group: u64, answers: Vec<Bytes>) -> Vec<Bytes> {
+    fn wait(&mut self, group: u64, asker: Side, answers: Vec<Bytes>) -> Vec<Bytes> {
         match self.open.get_mut(&group) {
             Some(found) => {
-                found.waiting = answers;
+                found.waiting = answers.into_iter().map(|answer| (asker, answer)).collect();
                 Vec::new()
             }
             None => answers,
         }
     }
 
-    /// The answers whose time has come, by group.
-    pub(super) fn due(&mut self) -> Vec<Vec<Bytes>> {
+    /// The answers whose time has come, and whose they are.
+    pub(super) fn due(&mut self) -> Vec<(Side, Bytes)> {
         let mut due = Vec::new();
         for group in std::mem::take(&mut self.touched) {
             let Some(found) = self.open.get_mut(&group) else { continue };
-            due.push(std::mem::take(&mut found.waiting));
+            due.append(&mut found.waiting);
             if found.outstanding == 0 {
                 self.open.remove(&group);
             }
@@ -131,7 +131,8 @@ impl Exchange {
     /// All elements have their outcome.
     pub(super) fn assemble(&mut self, from: Side, batch: Batch) {
         let Batch { whole, fates, answers, group, .. } = batch;
-        let joining: Vec<Bytes> = self.groups.due().into_iter().flatten().collect();
+        let (joining, others): (Vec<_>, Vec<_>) = self.groups.due().into_iter().partition(|(to, _)| *to != from);
+        let joining: Vec<Bytes> = joining.into_iter().map(|(_, answer)| answer).collect();
         match (assemble(&whole, &fates), joining.is_empty()) {
             (Some(bytes), true) if bytes == *whole.bytes() => self.relay(from, bytes),
             (Some(_), false) if self.passage != Passage::Waits => self.send(from.other(), array(&joining)),
@@ -139,9 +140,12 @@ impl Exchange {
             (None, true) => {}
             (None, false) => self.send(from.other(), array(&joining)),
         }
-        let answers = self.groups.wait(group, answers);
+        let answers = self.groups.wait(group, from, answers);
         if !answers.is_empty() {
             self.send(from, array(&answers));
+        }
+        for (to, answer) in others {
+            self.send(to, answer);
         }
     }
 }

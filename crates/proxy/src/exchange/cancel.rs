@@ -50,8 +50,8 @@ impl Cancels {
         remember(&mut self.answered, (from, id.clone(), era), ANSWERED);
     }
 
-    /// A request was given up on its way to its target, or there.
-    fn given_up(&mut self, from: Side, id: &Id, era: Era) {
+    /// A request was given up, on its way to its target or there.
+    pub(super) fn given_up(&mut self, from: Side, id: &Id, era: Era) {
         remember(&mut self.given_up, (from, id.clone(), era), MOST_OPEN);
     }
 

@@ -313,6 +313,10 @@ impl Exchange {
         self.cancels.reopened(from, &open.id);
         if let Some((_, evicted)) = self.asked[from].ask(open.id.clone(), open) {
             let evicted = self.closed(evicted);
+            self.tally.evicted += 1;
+            // Its answer may still come, and those that wait for its array must not wait for ever.
+            self.cancels.given_up(from, &evicted.id, evicted.exec.era);
+            self.groups.closed(evicted.group);
             self.fail(evicted.exec, error_info("McpEvicted", "too many requests are open"));
         }
         self.keep_within_bounds();

@@ -2,7 +2,9 @@
 //! where all of it is counted.
 
 use bytes::Bytes;
+use lockgate_protocol::debug::RunStatus;
 use lockgate_protocol::json::Place;
+use lockgate_protocol::mcp::method;
 use lockgate_protocol::rpc::{Content, ErrorObject, Frame, Id, Message, Spoken, answer_error};
 
 use super::Exchange;
@@ -11,7 +13,7 @@ use crate::answer::{self, Denial};
 use crate::relay::Heard;
 use crate::rules::{Duplicates, Trouble};
 use crate::side::Side;
-use crate::story::{Exec, Remark, SessionEnd, error_info};
+use crate::story::{Exec, Finish, Remark, SessionEnd, error_info};
 
 /// What was counted.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub(super) struct Tally {
     late: u64,
     /// Lines that were too deep or too long to be read.
     unread: u64,
+    /// Requests that were pushed out by newer ones.
+    pub(super) evicted: u64,
     /// Remarks that became nodes.
     remarked: u64,
 }
@@ -131,9 +135,17 @@ impl Exchange {
 
     /// Both streams are over: what is still open ends, then the session.
     pub(super) fn end(&mut self, mut end: SessionEnd) {
+        let clean = end.error.is_none() && end.exit_code == Some(0);
         let mut left: Vec<Exec> = Vec::new();
         for side in Side::BOTH {
-            left.extend(self.asked[side].drain().into_iter().map(|(_, open)| open.exec));
+            for (_, open) in self.asked[side].drain() {
+                // A subscription has no other end than that of its stream, unless it is cancelled.
+                if clean && *open.method == *method::LISTEN {
+                    self.story.finish(open.exec, Finish::new(RunStatus::Ok), self.now.at, &mut self.out);
+                } else {
+                    left.push(open.exec);
+                }
+            }
             left.extend(self.standing[side].take().into_iter().flat_map(|work| work.standing.into_execs()));
         }
         left.extend(self.tasks.drain().into_iter().map(|open| open.exec));
@@ -173,6 +185,7 @@ impl Tally {
             (unanswered, "unanswered request", "unanswered requests"),
             (self.unmatched, "answer without a request", "answers without a request"),
             (self.late, "late answer", "late answers"),
+            (self.evicted, "request no longer watched", "requests no longer watched"),
             (self.noise, "line of stdout noise", "lines of stdout noise"),
             (self.unparsable, "unparsable line from the client", "unparsable lines from the client"),
             (self.unread, "line too deep to read", "lines too deep to read"),

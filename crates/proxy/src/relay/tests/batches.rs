@@ -62,6 +62,22 @@ async fn a_server_that_answers_singly_gets_company_singly() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn when_the_rest_of_an_array_is_given_up_our_answers_go_to_whoever_asked() {
+    let check = async |cancel: &str| {
+        let mut stage = Stage::armed(&[r#"{"name":"b"}"#]);
+        stage.host.say(&format!("[{},{}]", call(1, "a"), call(2, "b"))).await;
+        stage.paused(1).await;
+        stage.resume(1, r#""action":"inject","output":"x""#);
+        stage.server.hear().await;
+        stage.up(cancel).await;
+        assert!(stage.host.hear().await.starts_with(r#"{"jsonrpc":"2.0","id":2,"result""#), "{cancel}");
+        assert!(stage.server.hears_nothing().await, "{cancel}");
+    };
+    check(r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#).await;
+    check(r#"[{"method":"notifications/cancelled","params":{"requestId":1}}]"#).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn when_nothing_is_left_nothing_is_sent_and_the_answers_come_at_once() {
     let mut stage = Stage::armed(&[BEFORE]);
     stage.host.say(&format!("[{},[{}]]", call(1, "a"), call(2, "b"))).await;

@@ -190,6 +190,18 @@ async fn subscriptions_stay_open_and_own_their_notifications() {
     "#);
 }
 
+#[tokio::test(start_paused = true)]
+async fn n10_a_subscription_that_is_open_at_a_clean_end_has_ended_well() {
+    let mut stage = Stage::new();
+    stage.up(&format!(r#"{{"id":1,"method":"subscriptions/listen","params":{{"notifications":{{}},{META}}}}}"#)).await;
+    stage.up(&call(2)).await;
+    stage.close().await;
+    let story = stage.story("node.started mcp:subscriptions/listen").await;
+    assert!(story.contains("node.finished mcp:subscriptions/listen mcp_1 ok"), "{story}");
+    assert!(story.contains("node.error tool:t2 mcp_2 McpServerExited"), "{story}");
+    assert_eq!(stage.terminal().await, "proxy: session over: 1 unanswered request\n");
+}
+
 const HANDLE: &str = r#"{"id":1,"result":{"resultType":"task","taskId":"job","status":"working"}}"#;
 const GET: &str = r#"{"id":2,"method":"tasks/get","params":{"taskId":"job"}}"#;
 

@@ -147,6 +147,10 @@ async fn ten_thousand_questions_and_one_more() {
     assert!(story.starts_with("node.error mcp:tools/list mcp_1 McpEvicted"), "{story}");
     let evicted = stage.events().await.iter().filter(|event| matches!(event, Event::NodeError(_))).count();
     assert_eq!(evicted, 1);
+    stage.down(r#"{"id":0,"result":{}}"#).await;
+    stage.close().await;
+    let said = stage.terminal().await;
+    assert_eq!(said, "proxy: session over: 10000 unanswered requests, 1 late answer, 1 request no longer watched\n");
 
     let mut stage = Stage::shaped(|shape| {
         shape.pipe = 4 << 20;
