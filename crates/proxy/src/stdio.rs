@@ -260,14 +260,16 @@ impl Session<'_> {
     /// The server ended before it said anything: why, as far as it told us.
     fn died_early(&self, status: Status, tail: &Tail) -> lockgate_protocol::debug::ErrorInfo {
         let how = status.describe();
-        let (lines, omitted) = tail.last(QUOTED);
+        let (lines, omitted) = tail.last();
+        let quoted = lines.get(lines.len().saturating_sub(QUOTED)..).unwrap_or_default();
+        let omitted = omitted + lines.len() - quoted.len();
         // The shim, and shells, end so when there is no such command.
         let name = if status.exited() == Exited::NOT_STARTED { "SpawnError" } else { "McpServerExitedEarly" };
         self.console.say(&format!("the server {how} before its first message"));
         if !lines.is_empty() {
             let more = if omitted > 0 { format!(" ({omitted} lines before them omitted)") } else { String::new() };
             self.console.say(&format!("its last lines on stderr{more}:"));
-            lines.iter().for_each(|line| self.console.say(&format!("  {line}")));
+            quoted.iter().for_each(|line| self.console.say(&format!("  {line}")));
         }
         let mut info = error_info(name, format!("the server {how} before its first message"));
         info.stack = (!lines.is_empty()).then(|| lines.join("\n"));
@@ -300,3 +302,85 @@ const NOTICE: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_millis(500);
 /// Lines of stderr that are quoted when a server dies early.
 const QUOTED: usize = 40;
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    use lockgate_gate::{GateConfig, TapLimits};
+    use lockgate_protocol::debug::Event;
+
+    use crate::rules::{Duplicates, Trouble};
+    use crate::story::Shown;
+
+    #[derive(Clone, Default)]
+    struct Terminal(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Terminal {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("a lock").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Runs a script as a server for a host that says nothing: what was told, and what the terminal got.
+    async fn served(script: &str) -> (Vec<Event>, String) {
+        let (tap, mut drain) = Tap::channel(TapLimits { events: 1_000, bytes: 1 << 20 });
+        let config = StdioConfig {
+            program: "sh".into(),
+            args: vec!["-c".into(), script.into()],
+            shim: None,
+            keeper: None,
+            stderr: ChildStderr::Mirrored,
+            gate: Gate::new(GateConfig::new(tap.clone())),
+            tap,
+            run: RunId::new("run_1").expect("a name"),
+            sdk: SdkInfo { name: "mcp-proxy".to_owned(), version: "0".to_owned() },
+            rules: Rules { trouble: Trouble::Pass, duplicates: Duplicates::Pass, shown: Shown::ALL },
+            cap: FrameCap::default(),
+            trace: Trace::Off,
+            hold: HoldConfig {
+                heartbeat: Heartbeat::On,
+                limit: None,
+                at_limit: None,
+                place: String::new(),
+                hosts: None,
+            },
+            attach: Attach {
+                wait: WaitForAttach::No,
+                ready: Box::new(|_| Box::pin(async {})),
+                notice: Arc::new(String::new),
+            },
+            prefix: "proxy".to_owned(),
+        };
+        let (_host, ours) = tokio::io::duplex(1_024);
+        let (reader, writer) = tokio::io::split(ours);
+        let terminal = Terminal::default();
+        carry(config, End::new(reader, writer), terminal.clone()).await;
+        let mut events = Vec::new();
+        while let Some(batch) = drain.now() {
+            events.extend(batch.events.into_iter().map(|queued| queued.event));
+        }
+        let said = String::from_utf8(terminal.0.lock().expect("a lock").clone()).expect("UTF-8");
+        (events, said)
+    }
+
+    #[tokio::test]
+    async fn of_a_server_that_dies_early_people_are_told_the_last_lines_and_viewers_all_that_were_kept() {
+        let (events, said) = served("for n in $(seq 0 249); do echo line $n >&2; done; exit 3").await;
+        let said: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("proxy: ")).collect();
+        assert_eq!(said.get(1), Some(&"its last lines on stderr (210 lines before them omitted):"), "{said:?}");
+        assert_eq!((said.get(2), said.last(), said.len()), (Some(&"  line 210"), Some(&"  line 249"), 42));
+        let stack = events.iter().find_map(|event| match event {
+            Event::NodeError(event) if event.error.name == "McpServerExitedEarly" => event.error.stack.clone(),
+            _ => None,
+        });
+        let lines: Vec<String> = (50..250).map(|number| format!("line {number}")).collect();
+        assert_eq!(stack, Some(lines.join("\n")));
+    }
+}

@@ -123,11 +123,10 @@ impl Story {
         self.began = at;
         let label = command.label();
         self.session = Arc::new(node(SESSION, NodeKind::Server, &label));
-        let app = sdk.name.clone();
         out.push(Action::Emit(Event::RunStarted(RunStarted {
-            app,
+            app: command.app(),
             sdk,
-            meta: Some(command.meta(&format!("mcp-proxy: {label}"))),
+            meta: Some(command.meta()),
             extra: Vec::new(),
         })));
         self.announce(Arc::clone(&self.session.name), out);

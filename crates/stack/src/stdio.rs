@@ -10,7 +10,9 @@ use lockgate_graphmind::{Enabled, Environment, Session};
 use lockgate_protocol::debug::{RunId, SdkInfo};
 use lockgate_protocol::edit::Hidden;
 use lockgate_proxy::stdio::{Attach, HoldConfig, StdioConfig, WaitForAttach, run};
-use lockgate_proxy::{ChildStderr, Duplicates, FrameCap, Heartbeat, Keeper, Rules, Shim, Shown, Trace, Trouble};
+use lockgate_proxy::{
+    ChildStderr, Command, Duplicates, FrameCap, Heartbeat, Keeper, Rules, Shim, Shown, Trace, Trouble,
+};
 
 use crate::link::Link;
 use crate::path::{Options, path};
@@ -66,8 +68,10 @@ pub async fn stdio(options: StdioOptions) -> i32 {
     let sdk = SdkInfo { name: NAME.to_owned(), version: options.version };
     let place = viewer(options.port, &options.environment);
     let rules = rules(options.duplicates, &options.environment);
-    let path =
-        path(Options { app: NAME.to_owned(), sdk: sdk.clone(), port: options.port, environment: options.environment });
+    let words = options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let program = options.program.to_string_lossy().into_owned();
+    let app = Command { program, args: words, shown: rules.shown }.app();
+    let path = path(Options { app, sdk: sdk.clone(), port: options.port, environment: options.environment });
     let link = Link::start(path.running);
     let attach = attach(options.wait, &path.session, (&place, &options.run));
     let config = StdioConfig {

@@ -40,14 +40,12 @@ impl Tail {
     }
 
     /// The last lines, fit for a terminal, and how many there were before them.
-    pub(crate) fn last(&self, count: usize) -> (Vec<String>, usize) {
+    pub(crate) fn last(&self) -> (Vec<String>, usize) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !lines.partial.is_empty() {
             lines.end_line();
         }
-        let skipped = lines.whole.len().saturating_sub(count);
-        let shown = lines.whole.iter().skip(skipped).cloned().collect();
-        (shown, skipped + lines.omitted)
+        (lines.whole.iter().cloned().collect(), lines.omitted)
     }
 }
 
@@ -123,19 +121,17 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(chunks: &[&str], count: usize, expected: (&[&str], usize)) {
+    fn check(chunks: &[&str], expected: &[&str]) {
         let tail = Tail::default();
         chunks.iter().for_each(|chunk| tail.push(chunk.as_bytes()));
-        let (lines, omitted) = tail.last(count);
-        assert_eq!((lines.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), omitted), expected);
+        assert_eq!(tail.last(), (expected.iter().map(|line| (*line).to_owned()).collect(), 0));
     }
 
     #[test]
     fn the_last_lines_are_kept() {
-        check(&[], 5, (&[], 0));
-        check(&["a\nb", "c\r\n\n", "d"], 5, (&["a", "bc", "", "d"], 0));
-        check(&["a\nb\nc\n"], 2, (&["b", "c"], 1));
-        check(&["\u{1b}[31mred\n"], 1, (&["\\u001b[31mred"], 0));
+        check(&[], &[]);
+        check(&["a\nb", "c\r\n\n", "d"], &["a", "bc", "", "d"]);
+        check(&["\u{1b}[31mred\n"], &["\\u001b[31mred"]);
     }
 
     #[test]
@@ -144,7 +140,7 @@ mod tests {
         for number in 0..1_000 {
             tail.push(format!("{number}\n").as_bytes());
         }
-        let (lines, omitted) = tail.last(usize::MAX);
+        let (lines, omitted) = tail.last();
         assert_eq!((lines.len(), lines[0].as_str(), omitted), (200, "800", 800));
         tail.push(&vec![b'x'; 1 << 20]);
         for _ in 0..100 {

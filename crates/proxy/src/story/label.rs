@@ -31,6 +31,11 @@ impl Shown {
 }
 
 impl Command {
+    /// What the program that proxies this command calls itself, and the run too: lists show it, and there may be many.
+    pub fn app(&self) -> String {
+        format!("mcp-proxy: {}", self.label())
+    }
+
     /// A short name: files by their last part, other arguments as they are, the end when it is too long (hub §12.4).
     pub(crate) fn label(&self) -> String {
         let mut words = vec![base_name(&self.program).to_owned()];
@@ -50,9 +55,9 @@ impl Command {
     }
 
     /// `meta` of the run.
-    pub(crate) fn meta(&self, name: &str) -> Raw {
+    pub(crate) fn meta(&self) -> Raw {
         Raw::object(|out| {
-            out.str("name", name).str("transport", "stdio").str("command", &self.program);
+            out.str("name", &self.app()).str("transport", "stdio").str("command", &self.program);
             if self.shown.arguments == Hidden::No {
                 self.write_args(out);
             }
@@ -130,6 +135,6 @@ mod tests {
             args: vec!["--token".to_owned(), "secret".to_owned()],
             shown: Shown { arguments: Hidden::Yes, ..Shown::ALL },
         };
-        assert_eq!(format!("{:?}", command.meta("n")), r#"{"name":"n","transport":"stdio","command":"run"}"#);
+        assert_eq!(format!("{:?}", command.meta()), r#"{"name":"mcp-proxy: run","transport":"stdio","command":"run"}"#);
     }
 }

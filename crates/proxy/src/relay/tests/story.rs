@@ -38,6 +38,13 @@ async fn a_whole_session() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_is_of_the_app_that_its_server_makes_it() {
+    let mut stage = Stage::new();
+    let began = stage.events().await.first().expect("a run").payload();
+    insta::assert_snapshot!(format!("{began:?}"), @r#"{"app":"mcp-proxy: server -v","sdk":{"name":"mcp-proxy","version":"0"},"meta":{"name":"mcp-proxy: server -v","transport":"stdio","command":"/bin/server","args":["-v"]}}"#);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_without_work_has_no_protocol_group_and_says_nothing() {
     let mut stage = Stage::new();
     stage.close().await;
