@@ -111,6 +111,11 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
+/// A text as a JSON string, with nothing in it a terminal would act on.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", visible(&text.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
 /// How long a host may take to make room in its end of stderr.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Chunks that may wait to be written.
@@ -127,6 +132,16 @@ mod tests {
         check("plain ü 😀", "plain ü 😀");
         check("\u{1b}[31mred\r\n\t\u{7}", "\\u001b[31mred\\r\\n\\t\\u0007");
         check("a\u{202e}b\u{85}", "a\\u202eb\\u0085");
+    }
+
+    #[test]
+    fn what_is_quoted_is_a_json_string() {
+        for text in ["", "plain ü 😀", "a \"b\" \\n c\\", "\u{1b}[31m\r\n\t\u{7}\u{202e}\u{85}"] {
+            let shown = quoted(text);
+            let raw = lockgate_protocol::json::Raw::parse(shown.clone()).expect("a JSON text");
+            assert_eq!(raw.view().str().as_deref(), Some(text), "{shown}");
+            assert_eq!(visible(&shown), shown);
+        }
     }
 
     /// Writes nothing until it is opened.

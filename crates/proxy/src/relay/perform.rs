@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::stand::{self, Ends, Stand};
 use super::{DEAF, REST, Relay, State, lane};
 use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Stands, Vigil};
-use crate::console::visible;
+use crate::console::{quoted, visible};
 use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say, Target};
 use crate::rules::Trouble;
 use crate::side::Side;
@@ -355,7 +355,7 @@ impl Relay<'_> {
                 let line = line.trim_ascii_end();
                 let shown = line.get(..QUOTED).unwrap_or(line);
                 let more = if shown.len() < line.len() { "…" } else { "" };
-                let text = visible(&String::from_utf8_lossy(shown));
+                let text = quoted(&String::from_utf8_lossy(shown));
                 self.console.say(&format!("the server wrote something that is no message to stdout: {text}{more}"));
             }
             Say::Unread(side) => {

@@ -138,7 +138,7 @@ async fn stdout_carries_what_the_server_said_and_nothing_else() {
         "careful\n",
         "stage: -> tools/call id 1 (69 bytes)\n",
         "stage: <- no message (6 bytes)\n",
-        "stage: the server wrote something that is no message to stdout: hello\n",
+        "stage: the server wrote something that is no message to stdout: \"hello\"\n",
         "stage: session over: 1 line of stdout noise\n",
     ] {
         assert!(ended.stderr.contains(line), "no {line} in {}", ended.stderr);

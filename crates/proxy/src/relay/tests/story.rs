@@ -72,10 +72,10 @@ async fn noise_is_shown_counted_and_relayed() {
     let said = stage.terminal().await;
     let first = said.lines().next().expect("a line");
     assert!(
-        first.starts_with("proxy: the server wrote something that is no message to stdout: \\u001b[1mlog line 0"),
+        first.starts_with("proxy: the server wrote something that is no message to stdout: \"\\u001b[1mlog line 0"),
         "{first}"
     );
-    assert!(first.len() < 320 && first.ends_with('…'), "{first}");
+    assert!(first.len() < 320 && first.ends_with("\"…"), "{first}");
     assert!(
         said.ends_with("proxy: session over: 30 lines of stdout noise, 1 unparsable line from the client\n"),
         "{said}"
