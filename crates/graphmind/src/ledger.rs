@@ -5,8 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use lockgate_protocol::debug::{Event, PausePoint, RunId};
 use tokio::time::Instant;
+
+/// Asked several times for every event of a program, with names that the program itself made.
+type Map<K, V> = HashMap<K, V, RandomState>;
 
 /// Open instances, and the holds they stand under.
 #[derive(Default)]
@@ -14,12 +18,12 @@ pub(crate) struct Ledger {
     /// By age, so that the oldest can be found when there are too many.
     open: BTreeMap<u64, Instance>,
     next: u64,
-    by_name: HashMap<Name, u64>,
-    by_node: HashMap<Place, Vec<u64>>,
+    by_name: Map<Name, u64>,
+    by_node: Map<Place, Vec<u64>>,
     /// The instance that is the run itself.
-    roots: HashMap<RunId, u64>,
-    parents: HashMap<Place, Arc<str>>,
-    holds: HashMap<Arc<str>, Vec<u64>>,
+    roots: Map<RunId, u64>,
+    parents: Map<Place, Arc<str>>,
+    holds: Map<Arc<str>, Vec<u64>>,
 }
 
 impl Ledger {
