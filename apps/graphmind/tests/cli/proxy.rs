@@ -147,7 +147,7 @@ fn a_run_of_the_proxy_is_stored() {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
         let listed = bench.shown(&["runs"]);
-        if listed.contains(" mcp-proxy ") && !listed.contains("running") {
+        if listed.contains(" mcp-proxy: cat ") && !listed.contains("running") {
             break;
         }
         assert!(Instant::now() < deadline, "{listed}");
