@@ -91,9 +91,19 @@ pub(crate) async fn told_to_stop() {
         let waits = signals.into_iter().map(|mut signal| Box::pin(async move { signal.recv().await }));
         futures_util::future::select_all(waits).await;
     }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+    #[cfg(windows)]
+    {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        let (Ok(mut key), Ok(mut other_key)) = (ctrl_c(), ctrl_break()) else { return std::future::pending().await };
+        let (Ok(mut closed), Ok(mut shut_down)) = (ctrl_close(), ctrl_shutdown()) else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = key.recv() => {}
+            _ = other_key.recv() => {}
+            _ = closed.recv() => {}
+            _ = shut_down.recv() => {}
+        }
     }
 }
 

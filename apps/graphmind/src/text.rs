@@ -14,16 +14,39 @@ pub(crate) fn visible_json(text: &str) -> Cow<'_, str> {
     escape(text, |c| (c.is_control() && c >= '\u{7f}') || turns_lines(c))
 }
 
-/// `text` as one word of a POSIX shell; `None` if no quoting makes it safe to paste.
-pub(crate) fn shell_word(text: &str) -> Option<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
-    if text.chars().any(|c| c.is_control() || turns_lines(c)) {
-        return None;
+/// Whose rules what is pasted has to follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shell {
+    Posix,
+    /// `cmd`, PowerShell and a bash for Windows: only what all three read alike.
+    Windows,
+}
+
+impl Shell {
+    /// What people here paste into.
+    pub(crate) const HERE: Shell = if cfg!(windows) { Shell::Windows } else { Shell::Posix };
+
+    /// `text` as one word; `None` if no quoting makes it safe to paste.
+    pub(crate) fn word(self, text: &str) -> Option<String> {
+        let (also_plain, never) = match self {
+            Shell::Posix => ("_./:@%+=,-", ""),
+            // PowerShell takes a curly quote for a straight one.
+            Shell::Windows => ("_./:+-", "\"%!$`\u{201c}\u{201d}\u{201e}"),
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || also_plain.contains(c);
+        if text.chars().any(|c| c.is_control() || turns_lines(c) || never.contains(c)) {
+            return None;
+        }
+        if !text.is_empty() && text.chars().all(plain) {
+            return Some(text.to_owned());
+        }
+        match self {
+            Shell::Posix => Some(format!("'{}'", text.replace('\'', r"'\''"))),
+            // Inside quotes only two backslashes, or one before the end, mean something else to one of them.
+            Shell::Windows if text.contains(r"\\") || text.ends_with('\\') => None,
+            Shell::Windows => Some(format!("\"{text}\"")),
+        }
     }
-    if !text.is_empty() && text.chars().all(plain) {
-        return Some(text.to_owned());
-    }
-    Some(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
 /// `text` as one segment of a URL's path.
@@ -135,7 +158,7 @@ mod tests {
 
     #[test]
     fn shell_words() {
-        let check = |input: &str, expected: Option<&str>| assert_eq!(shell_word(input).as_deref(), expected);
+        let check = |input: &str, expected: Option<&str>| assert_eq!(Shell::Posix.word(input).as_deref(), expected);
         check("run_0a1b", Some("run_0a1b"));
         check("", Some("''"));
         check("--", Some("--"));
@@ -143,6 +166,21 @@ mod tests {
         check("it's $(rm)", Some(r"'it'\''s $(rm)'"));
         check("a\nb", None);
         check("a\u{202e}b", None);
+    }
+
+    #[test]
+    fn words_for_the_shells_of_windows() {
+        let check = |input: &str, expected: Option<&str>| assert_eq!(Shell::Windows.word(input).as_deref(), expected);
+        check("run_0a1b", Some("run_0a1b"));
+        check("", Some("\"\""));
+        check(r"C:\srv\x.exe", Some(r#""C:\srv\x.exe""#));
+        check(r"C:\my server\x.exe", Some(r#""C:\my server\x.exe""#));
+        check("it's & more, @x", Some("\"it's & more, @x\""));
+        for input in
+            ["50%", "a\"b", "$x", "a`b", "a!b", "a\u{201d}b", r"\\host\share", "C:\\folder\\", "a\nb", "a\u{202e}b"]
+        {
+            check(input, None);
+        }
     }
 
     #[test]

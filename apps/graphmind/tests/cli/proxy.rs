@@ -123,6 +123,7 @@ fn a_killed_proxy_takes_a_deaf_family_along() {
     eventually("the family is gone", || !family.iter().any(alive));
 }
 
+#[cfg(target_os = "linux")]
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !is_so() {

@@ -211,7 +211,7 @@ async fn stop() {
 
 #[cfg(not(unix))]
 async fn stop() {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 fn now() -> u64 {

@@ -64,9 +64,9 @@ pub(super) fn edit(text: &str) -> Result<String, String> {
     file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(words)?;
     let editor =
         ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|set| !set.trim().is_empty()));
-    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    let editor = editor.unwrap_or_else(|| EDITOR.to_owned());
     let mut command = editor.split_whitespace();
-    let program = command.next().unwrap_or("vi");
+    let program = command.next().unwrap_or(EDITOR);
     let status = Command::new(program).args(command).arg(file.path()).status();
     let status = status.map_err(|error| format!("{program}: {error}"))?;
     if !status.success() {
@@ -75,3 +75,6 @@ pub(super) fn edit(text: &str) -> Result<String, String> {
     // By name: many editors write a new file and put it in the old one's place.
     std::fs::read_to_string(file.path()).map_err(words)
 }
+
+/// Where nobody set one: every system of its kind has it.
+const EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::text::shell_word;
+use crate::text::Shell;
 
 /// A host whose configuration we know how to spell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,7 +64,10 @@ pub(super) fn proxied(program: &str, command: &[String]) -> Vec<String> {
 
 /// The same, to paste into a shell.
 pub(super) fn shell_line(program: &str, command: &[String]) -> String {
-    let quoted = proxied(program, command).into_iter().map(|word| shell_word(&word).unwrap_or_else(|| "?".to_owned()));
+    let quoted = proxied(program, command).into_iter().map(|word| {
+        let word = Shell::HERE.word(&word).or_else(|| Shell::Posix.word(&word));
+        word.unwrap_or_else(|| "?".to_owned())
+    });
     quoted.collect::<Vec<_>>().join(" ")
 }
 
@@ -91,12 +94,13 @@ mod tests {
             \"args\": [\"mcp-proxy\",\"--\",\"node\",\"my server.js\"]\n    }\n  }\n}";
         check(Host::ClaudeDesktop, mcp_servers);
         check(Host::Cursor, mcp_servers);
-        check(Host::ClaudeCode, "claude mcp add trip -- /opt/graphmind mcp-proxy -- node 'my server.js'");
+        let quoted = if cfg!(windows) { "\"my server.js\"" } else { "'my server.js'" };
+        check(Host::ClaudeCode, &format!("claude mcp add trip -- /opt/graphmind mcp-proxy -- node {quoted}"));
         check(
             Host::Codex,
             "[mcp_servers.trip]\ncommand = \"/opt/graphmind\"\nargs = [\"mcp-proxy\",\"--\",\"node\",\"my server.js\"]",
         );
-        check(Host::Plain, "/opt/graphmind mcp-proxy -- node 'my server.js'");
+        check(Host::Plain, &format!("/opt/graphmind mcp-proxy -- node {quoted}"));
         let vscode = Host::Vscode.snippet("trip", "/opt/graphmind", &["node".to_owned()]).text;
         let vscode: serde_json::Value = serde_json::from_str(&vscode).expect("JSON");
         assert_eq!(vscode.pointer("/servers/trip/type"), Some(&json!("stdio")));

@@ -10,11 +10,11 @@ use crate::client::text;
 use crate::clock;
 use crate::fault::{Fault, Reader};
 use crate::out;
-use crate::text::{age, shell_word, visible, visible_json};
+use crate::text::{Shell, age, visible, visible_json};
 
 pub(super) fn show(pause: &Raw, port: u16, reader: Reader) -> Result<(), Fault> {
     let values = values(pause.view())?;
-    let commands = commands(pause.view(), port);
+    let commands = commands(pause.view(), port, Shell::HERE);
     match reader {
         Reader::Program => out::json(&String::from_utf8_lossy(&program(pause, &values, &commands))),
         Reader::Person => out::bytes(person(pause.view(), &values, &commands).as_bytes()),
@@ -119,14 +119,20 @@ fn until(pause: View<'_>) -> Option<String> {
 }
 
 /// The lines that would release it. None if its ids cannot be pasted safely.
-fn commands(pause: View<'_>, port: u16) -> Vec<(&'static str, String)> {
+fn commands(pause: View<'_>, port: u16, shell: Shell) -> Vec<(&'static str, String)> {
     // An id that looks like a flag would be taken for one.
-    let word = |name: &str| text(pause, name).filter(|id| !id.starts_with('-')).as_deref().and_then(shell_word);
+    let word =
+        |name: &str| text(pause, name).filter(|id| !id.starts_with('-')).as_deref().and_then(|id| shell.word(id));
     let (Some(id), Some(run)) = (word("pauseId"), word("runId")) else { return Vec::new() };
     let port = if port == DEFAULT_PORT { String::new() } else { format!(" --port {port}") };
     let at_before = pause.get("point").is_none_or(|point| point.is("before"));
     let editable = pause.get("editable").and_then(View::bool) == Some(true);
     let guarded = pause.get("hold").is_some_and(|hold| !hold.is_null());
+    let (changed, answer) = match shell {
+        Shell::Posix => (r#"'{"changed":"argument"}'"#, r#"'{"any":"JSON"}'"#),
+        // Its shells do not agree on how to quote a quote.
+        Shell::Windows => (r#""@changed.json""#, r#""@answer.json""#),
+    };
     let command = |action: &'static str, rest: &str| {
         (action, format!("graphmind resume {id} --run {run} --action {action}{rest}{port}"))
     };
@@ -140,9 +146,9 @@ fn commands(pause: View<'_>, port: u16) -> Vec<(&'static str, String)> {
     }
     if editable {
         let again = if at_before { "continue" } else { "retry" };
-        commands.push(("edit", command(again, " --input '{\"changed\":\"argument\"}'").1));
+        commands.push(("edit", command(again, &format!(" --input {changed}")).1));
     }
-    commands.push(command("inject", " --output '{\"any\":\"JSON\"}'"));
+    commands.push(command("inject", &format!(" --output {answer}")));
     commands.push(command("abort", ""));
     commands
 }
@@ -182,7 +188,21 @@ mod tests {
 
     fn check(text: &str, port: u16, expected: &[&str]) {
         let pause = pause(text);
-        let lines: Vec<String> = commands(pause.view(), port).into_iter().map(|(_, line)| line).collect();
+        let lines: Vec<String> = commands(pause.view(), port, Shell::Posix).into_iter().map(|(_, line)| line).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn no_shell_of_windows_is_given_a_quote_within_quotes() {
+        let pause = pause(r#"{"pauseId":"p q","runId":"r","point":"before","editable":true}"#);
+        let lines: Vec<String> =
+            commands(pause.view(), 4747, Shell::Windows).into_iter().map(|(_, line)| line).collect();
+        let expected = [
+            r#"graphmind resume "p q" --run r --action continue"#,
+            r#"graphmind resume "p q" --run r --action continue --input "@changed.json""#,
+            r#"graphmind resume "p q" --run r --action inject --output "@answer.json""#,
+            r#"graphmind resume "p q" --run r --action abort"#,
+        ];
         assert_eq!(lines, expected);
     }
 
