@@ -176,7 +176,7 @@ impl Redactor {
             token.deltas.clear();
             // Its id is all that tells it from others; of two, readers take the later.
             let loose = std::mem::take(&mut token.extra);
-            token.extra.extend(loose.into_iter().filter(is_instance).next_back());
+            token.extra.extend(loose.into_iter().rfind(is_instance));
             token.extra.retain(|(_, id)| id.view().kind() == Kind::String);
             token.redaction = failed(&NODE_FIELDS);
             return Redacted::Failed;

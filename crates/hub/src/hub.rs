@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
+use lockgate_protocol::debug::HUB_CAPABILITIES;
+use lockgate_runs::writer;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Notify, Semaphore, mpsc, watch};
 use tokio::time::timeout;
@@ -27,7 +29,7 @@ use crate::retention::Retention;
 use crate::runfiles::RunFiles;
 use crate::server;
 use crate::site::{MOST_SOCKETS, Site, Slots};
-use crate::storage::{self, Pending};
+use crate::storage::Pending;
 use crate::store::error::StoreError;
 use crate::store::sqlite::Store;
 use crate::sweep;
@@ -217,15 +219,14 @@ struct Built {
     state: State,
     inputs: Inputs,
     batches: mpsc::Receiver<crate::store::Batch>,
-    done: mpsc::Sender<storage::Done>,
+    done: mpsc::Sender<writer::Done>,
 }
 
 fn build(config: HubConfig, store: Arc<Store>, tokens: Tokens, port: u16, stop: CancellationToken) -> Built {
     let house = House { agents: config.agents, edits: config.edits, reads: config.reads };
-    let capabilities = ["pause-registry", "edit-input", "guard-holds", "watch", "conditions"];
-    let offered = |word: &&str| house.edits == Edits::Allowed || *word != "edit-input";
+    let offered = |word: &&&str| house.edits == Edits::Allowed || **word != "edit-input";
     let hub_capabilities: Vec<String> =
-        capabilities.iter().filter(|word| offered(word)).map(|word| (*word).to_owned()).collect();
+        HUB_CAPABILITIES.iter().filter(offered).map(|word| (*word).to_owned()).collect();
     let version: Arc<str> = config.version.as_str().into();
     let setup = Setup {
         house,
@@ -268,8 +269,8 @@ impl Built {
         let Built { site, state, inputs, batches, done } = self;
         let store = Arc::clone(&site.store);
         let due = Arc::new(Notify::new());
-        let writer = tokio::spawn(storage::write(Arc::clone(&store), batches, done, Arc::clone(&due)));
-        let keeper = tokio::spawn(storage::checkpoint(Arc::clone(&store), due));
+        let writer = tokio::spawn(writer::write(Arc::clone(&store), batches, done, Arc::clone(&due)));
+        let keeper = tokio::spawn(writer::checkpoint(Arc::clone(&store), due));
         let live = tokio::spawn({
             let stop = site.stop.clone();
             // However the actor ends, nothing goes on without it.

@@ -10,7 +10,6 @@ mod hub;
 mod ingest;
 pub mod level;
 mod live;
-mod markers;
 mod metered;
 mod outbox;
 mod page;

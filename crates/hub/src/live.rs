@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lockgate_protocol::debug::{Control, Principal};
+use lockgate_runs::writer::Done;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -36,8 +37,8 @@ use crate::breakpoints::Breakpoints;
 use crate::claims::Claims;
 use crate::feed::{Feed, ViewerId};
 use crate::pauses::{AppId, House, Key, Pauses, WaiterId};
-use crate::storage::{Done, Pending};
-use crate::store::{Liveness, Run};
+use crate::storage::Pending;
+use crate::store::{Liveness, Run, StoredEvent};
 use crate::throttle::Throttle;
 use crate::watch::Watch;
 
@@ -101,9 +102,9 @@ pub(crate) enum Command {
     Overlay(oneshot::Sender<Vec<(Run, Liveness)>>),
     /// Whether a pause is open here, and in which words.
     PauseState(Key, oneshot::Sender<Option<&'static str>>),
-    /// Answered when the store shows readers all that was shown of the run.
-    Readable(Arc<str>, oneshot::Sender<()>),
-    Health(oneshot::Sender<Option<Arc<str>>>),
+    /// Answered when the store shows readers all that was shown of the run; with what a failing one has missed of it.
+    Readable(Arc<str>, oneshot::Sender<Option<Behind>>),
+    Health(oneshot::Sender<Health>),
     /// Runs that were running when the hub began; answered when the store has followed.
     Reconcile {
         runs: Vec<Arc<str>>,
@@ -111,6 +112,22 @@ pub(crate) enum Command {
     },
     /// Runs that were removed from the store.
     Pruned(Vec<Arc<str>>),
+}
+
+/// A run whose store is behind: how it stands, and which of its events the store has missed.
+#[derive(Debug, Clone)]
+pub(crate) struct Behind {
+    pub(crate) run: Run,
+    pub(crate) missed: Vec<StoredEvent>,
+}
+
+/// How the store does.
+#[derive(Debug)]
+pub(crate) struct Health {
+    /// Why it keeps nothing at the moment.
+    pub(crate) failure: Option<Arc<str>>,
+    /// Events that were shown and will never be kept.
+    pub(crate) lost: u64,
 }
 
 /// The time, both ways.
@@ -280,8 +297,12 @@ impl State {
             Command::PauseState(key, reply) => {
                 tell(reply, self.pauses.get(&key).map(crate::pauses::Hold::state));
             }
-            Command::Readable(run, reply) => self.unkept.wait(&run, reply),
-            Command::Health(reply) => tell(reply, self.storage.clone()),
+            Command::Readable(run, reply) => {
+                if let Some(reply) = self.unkept.wait(&run, reply) {
+                    tell(reply, self.behind(&run));
+                }
+            }
+            Command::Health(reply) => tell(reply, Health { failure: self.storage.clone(), lost: self.owed.lost }),
             Command::Reconcile { runs, reply } => self.reconcile(runs, reply, clock),
             Command::Pruned(runs) => self.pruned(&runs),
         }

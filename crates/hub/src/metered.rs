@@ -9,11 +9,15 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use crate::server::ARMOUR;
+
 #[derive(Debug)]
 pub(crate) struct Metered<S = TcpStream> {
     stream: S,
     meter: Meter,
     ahead: Ahead,
+    /// An answer that goes out in the place of the one that was given, and how much of it has.
+    instead: Option<(Vec<u8>, usize)>,
 }
 
 /// Bytes read so far.
@@ -32,7 +36,7 @@ struct Ahead {
 
 impl<S> Metered<S> {
     pub(crate) fn new(stream: S, meter: Meter) -> Metered<S> {
-        Metered { stream, meter, ahead: Ahead::default() }
+        Metered { stream, meter, ahead: Ahead::default(), instead: None }
     }
 }
 
@@ -48,7 +52,7 @@ impl Meter {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let Metered { stream, meter, ahead } = self.get_mut();
+        let Metered { stream, meter, ahead, .. } = self.get_mut();
         if ahead.give(buf) {
             return Poll::Ready(Ok(()));
         }
@@ -88,9 +92,38 @@ impl Ahead {
     }
 }
 
+/// A refusal that hyper gives by itself to what it cannot read, with what every answer must carry (hub §3). It has neither a
+/// body nor any header of ours; nothing else that is written looks like that.
+fn armoured(answer: &[u8]) -> Option<Vec<u8>> {
+    if !answer.starts_with(b"HTTP/1.1 4") || !answer.ends_with(b"\r\n\r\n") {
+        return None;
+    }
+    let (line, rest) = str::from_utf8(answer).ok()?.split_once("\r\n")?;
+    if rest.contains(ARMOUR[0].0) {
+        return None;
+    }
+    let mut armoured = format!("{line}\r\ncache-control: no-store\r\n");
+    for (name, value) in ARMOUR {
+        armoured.extend([name, ": ", value, "\r\n"]);
+    }
+    Some((armoured + rest).into_bytes())
+}
+
 impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let Metered { stream, instead, .. } = self.get_mut();
+        if instead.is_none() {
+            *instead = armoured(buf).map(|answer| (answer, 0));
+        }
+        let Some((answer, sent)) = instead else { return Pin::new(stream).poll_write(cx, buf) };
+        while let Some(rest) = answer.get(*sent..).filter(|rest| !rest.is_empty()) {
+            match ready!(Pin::new(&mut *stream).poll_write(cx, rest))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                bytes => *sent += bytes,
+            }
+        }
+        *instead = None;
+        Poll::Ready(Ok(buf.len()))
     }
 
     fn poll_write_vectored(
@@ -98,6 +131,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if let [only] = bufs {
+            return self.poll_write(cx, only);
+        }
         Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
     }
 

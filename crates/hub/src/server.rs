@@ -6,6 +6,8 @@ mod doors;
 mod resume;
 mod upgrade;
 
+pub(crate) use self::doors::ARMOUR;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,9 +13,10 @@ use tokio_util::task::TaskTracker;
 use crate::credentials::Tokens;
 use crate::guard::AllowedOrigins;
 use crate::hub::Demo;
-use crate::live::{Command, Live};
+use crate::live::{Behind, Command, Live};
 use crate::page::Page;
 use crate::pauses::House;
+use crate::store::error::StoreError;
 use crate::store::sqlite::Store;
 use crate::store::{Liveness, Run};
 use crate::throttle::Throttle;
@@ -56,9 +57,18 @@ impl Site {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Waits until the store can be read up to what viewers were shown of a run: a few milliseconds at most.
-    pub(crate) async fn readable(&self, run: &str) {
-        self.live.ask(|reply| Command::Readable(run.into(), reply)).await;
+    /// Waits until the store can be read up to what viewers were shown of a run: a few milliseconds at most. Answers what a
+    /// failing store has missed.
+    pub(crate) async fn readable(&self, run: &str) -> Option<Behind> {
+        self.live.ask(|reply| Command::Readable(run.into(), reply)).await.flatten()
+    }
+
+    /// A run as viewers were shown it, with the events of it that are not in the store.
+    pub(crate) async fn run(&self, id: &str) -> Result<Option<Behind>, StoreError> {
+        match self.readable(id).await {
+            Some(behind) => Ok(Some(behind)),
+            None => Ok(self.store.run(id).await?.map(|run| Behind { run, missed: Vec::new() })),
+        }
     }
 
     /// The newest runs with what only the live state knows of them.

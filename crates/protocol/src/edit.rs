@@ -1,6 +1,7 @@
 //! What a person may put in place of a call's input: the merge rule, the markers that show a recording was copied, a light
 //! look at the tool's schema, and the texts of refusals, which name a field and a problem but never a value (wire §3).
 
+mod copied;
 mod markers;
 mod merge;
 mod schema;
@@ -8,6 +9,7 @@ mod text;
 
 use crate::debug::RefusalCode;
 
+pub use self::copied::copied;
 pub use self::markers::{forbidden, pollutes};
 pub use self::merge::{Hidden, merge};
 pub use self::schema::{Issue, check};

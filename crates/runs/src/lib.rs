@@ -2,3 +2,4 @@
 
 pub mod retention;
 pub mod store;
+pub mod writer;

@@ -141,6 +141,13 @@ pub struct NewEvent {
     pub mark: Mark,
 }
 
+impl NewEvent {
+    /// Bytes it takes in memory, about.
+    pub fn weight(&self) -> usize {
+        256 + self.payload.as_ref().map_or(0, Raw::len)
+    }
+}
+
 /// What an event changes on its run's row, in the transaction that keeps the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
@@ -155,6 +162,9 @@ pub enum Mark {
 pub struct Batch {
     /// Rows that a failing store has missed, as they should stand.
     pub rows: Vec<Run>,
+    /// Events that it has missed, with the numbers they were shown under; their runs are among `rows`. Present in the batch
+    /// that is to find out whether the store works again.
+    pub missed: Option<Vec<(NewEvent, u64)>>,
     pub runs: Vec<NewRun>,
     pub events: Vec<NewEvent>,
     pub turns: Vec<Turn>,
@@ -162,8 +172,8 @@ pub struct Batch {
 
 impl Batch {
     pub fn is_empty(&self) -> bool {
-        let Batch { rows, runs, events, turns } = self;
-        rows.is_empty() && runs.is_empty() && events.is_empty() && turns.is_empty()
+        let Batch { rows, missed, runs, events, turns } = self;
+        missed.is_none() && rows.is_empty() && runs.is_empty() && events.is_empty() && turns.is_empty()
     }
 }
 
@@ -207,6 +217,19 @@ pub struct StoredEvent {
 }
 
 impl StoredEvent {
+    /// As it will be read once it is kept.
+    pub fn of(event: &NewEvent, ord: u64) -> StoredEvent {
+        StoredEvent {
+            ord,
+            seq: event.seq,
+            ts: event.ts,
+            kind: event.kind.clone().into_owned(),
+            node: event.node.as_deref().map(str::to_owned),
+            payload: event.payload.clone(),
+            extra: event.extra.clone(),
+        }
+    }
+
     /// Writes the whole envelope; `gm` is the protocol major to show.
     pub fn write(&self, gm: u64, run: &str, out: &mut Vec<u8>) {
         let head = Head { gm, seq: self.seq, ts: self.ts, run, kind: &self.kind };
@@ -248,6 +271,23 @@ pub struct Page {
     pub events: Vec<StoredEvent>,
     /// Whether the run goes on behind the last of them.
     pub more: bool,
+}
+
+impl Page {
+    /// A page by `seq` with those of `late` that belong on it: above `after`, and `rows` in all.
+    #[must_use]
+    pub fn with(self, late: Vec<StoredEvent>, (after, rows): (i64, usize)) -> Page {
+        // What lies behind a page that goes on belongs to the next.
+        let end = self.events.last().filter(|_| self.more).map_or(u64::MAX, |last| last.seq);
+        let Page { mut events, more } = self;
+        let here = |event: &StoredEvent| event.seq < end && i64::try_from(event.seq).is_ok_and(|seq| seq > after);
+        events.extend(late.into_iter().filter(here));
+        events.sort_by_key(|event| event.seq);
+        events.dedup_by_key(|event| event.seq);
+        let more = more || events.len() > rows;
+        events.truncate(rows);
+        Page { events, more }
+    }
 }
 
 /// How much one page may hold; whichever comes first ends it, but it has at least one event.

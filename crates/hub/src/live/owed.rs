@@ -1,5 +1,5 @@
-//! What a failing store has missed of runs. Once it works again their rows are written as they should stand (hub §4); events
-//! that were shown meanwhile are gone.
+//! What a failing store has missed of runs. Once it works again their rows are written as they should stand (hub §4), and
+//! the events that were shown meanwhile, as far as they could be remembered; the others are counted.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::records::Record;
-use super::{Clock, State};
-use crate::store::{Batch, Committed, Turn};
+use super::{Behind, Clock, State};
+use crate::store::{Batch, Committed, NewEvent, StoredEvent, Turn};
 
 /// Runs whose rows are behind.
 #[derive(Debug, Default)]
@@ -17,6 +17,34 @@ pub(super) struct Owed {
     pub(super) runs: HashSet<Arc<str>>,
     /// When to try again; nothing while nothing is owed, or while it is on its way.
     pub(super) again: Option<Instant>,
+    /// Their events that were shown and not kept, with their numbers, oldest first.
+    events: Vec<(NewEvent, u64)>,
+    bytes: usize,
+    /// How many of them were handed to the store the last time.
+    pub(super) under_way: usize,
+    /// Events for which there was no room.
+    pub(super) lost: u64,
+}
+
+impl Owed {
+    /// Keeps new events in mind until the store can have them.
+    pub(super) fn remember(&mut self, events: impl IntoIterator<Item = (NewEvent, Option<u64>)>) {
+        for (event, ord) in events {
+            let Some(ord) = ord else { continue };
+            let size = event.weight();
+            if self.bytes + size > MOST_BYTES || !self.runs.contains(&event.run) {
+                self.lost += 1;
+                continue;
+            }
+            self.bytes += size;
+            self.events.push((event, ord));
+        }
+    }
+
+    /// Events of a run that the store has missed.
+    pub(super) fn of<'o>(&'o self, run: &str) -> impl Iterator<Item = (&'o NewEvent, u64)> {
+        self.events.iter().filter(move |(event, _)| *event.run == *run).map(|(event, ord)| (event, *ord))
+    }
 }
 
 /// Every run that a batch changes.
@@ -53,6 +81,17 @@ impl State {
                 None => self.pending.turn(Turn::Abandoned { run: Arc::clone(run), now: clock.wall_ms }),
             }
         }
+        self.owed.under_way = self.owed.events.len();
+        // Those of runs that were removed since are not wanted any more.
+        let wanted = |(event, _): &&(NewEvent, u64)| self.owed.runs.contains(&event.run);
+        self.pending.missed(self.owed.events.iter().filter(wanted).cloned().collect());
+    }
+
+    /// A run as viewers were shown it, if the store is behind.
+    pub(super) fn behind(&self, run: &str) -> Option<Behind> {
+        let record = self.records.get(run).filter(|record| self.owed.runs.contains(run) && !record.is_awaited())?;
+        let missed = self.owed.of(run).map(|(event, ord)| StoredEvent::of(event, ord)).collect();
+        Some(Behind { run: record.run.clone(), missed })
     }
 
     /// The rows that a batch leaves as they should stand.
@@ -64,8 +103,10 @@ impl State {
         batch.rows.iter().map(|row| &row.id).chain(left).cloned().collect()
     }
 
-    /// These rows are on disk.
-    pub(super) fn repaid(&mut self, rows: Vec<Arc<str>>) {
+    /// These rows are on disk, and so many of the events that were missed.
+    pub(super) fn repaid(&mut self, rows: Vec<Arc<str>>, caught_up: usize) {
+        let kept = self.owed.events.drain(..caught_up.min(self.owed.events.len()));
+        self.owed.bytes -= kept.map(|(event, _)| event.weight()).sum::<usize>();
         for run in rows {
             if self.owed.runs.remove(&run)
                 && let Some(record) = self.records.get_mut(&run)
@@ -80,3 +121,4 @@ impl State {
 
 const AGAIN: Duration = Duration::from_secs(2);
 const MOST: usize = 10_000;
+const MOST_BYTES: usize = 16 << 20;

@@ -3,16 +3,17 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use lockgate_runs::writer::Done;
 use tokio::sync::oneshot;
 
 use super::owed::touched;
 use super::records::millis;
-use super::{Clock, State, tell};
+use super::{Behind, Clock, State, tell};
 use crate::claims::Stage;
 use crate::feed::frames;
 use crate::ingest::frame::Note;
 use crate::pauses::{AppId, Key, Refused};
-use crate::storage::{Done, From};
+use crate::storage::From;
 use crate::store::error::StoreError;
 use crate::store::{Batch, Committed, Mark, NewEvent, Status, Totals};
 
@@ -22,7 +23,11 @@ impl State {
         match done {
             Done::Put { batch, committed } => {
                 self.unkept.touch(&batch, &committed);
-                self.unkept.runs.extend(committed.totals.iter().map(|(run, _)| Arc::clone(run)));
+                if batch.missed.is_some() {
+                    self.unkept.caught_up = self.owed.under_way;
+                }
+                let missed = batch.missed.iter().flatten().map(|(event, _)| &event.run);
+                self.unkept.runs.extend(committed.totals.iter().map(|(run, _)| run).chain(missed).cloned());
                 self.unkept.restated.extend(self.restated(&batch));
                 self.take_back(&batch, &committed, clock);
                 self.unkept.events.push((batch.events, committed.ords));
@@ -30,6 +35,7 @@ impl State {
             Done::Unsaved { batch, committed, failure } => {
                 self.unkept.touch(&batch, &committed);
                 self.take_back(&batch, &committed, clock);
+                self.unkept.events.push((batch.events, committed.ords));
                 self.lost(&failure, clock);
             }
             Done::Kept => self.kept(),
@@ -64,8 +70,8 @@ impl State {
 
     /// All that was shown so far is on disk.
     fn kept(&mut self) {
-        let Unkept { runs, readers, restated, .. } = std::mem::take(&mut self.unkept);
-        self.repaid(restated);
+        let Unkept { runs, readers, restated, caught_up, .. } = std::mem::take(&mut self.unkept);
+        self.repaid(restated, caught_up);
         for run in runs {
             let Some(record) = self.records.get_mut(&run) else { continue };
             record.stored = record.shown;
@@ -75,23 +81,27 @@ impl State {
             }
             self.forget_idle(&run);
         }
-        readers.into_iter().for_each(|reader| tell(reader, ()));
+        readers.into_iter().for_each(|(_, reader)| tell(reader, None));
         self.health(None);
         if self.pending.is_empty() && !self.pending.in_flight() && self.owed.runs.is_empty() {
             self.reconciled.drain(..).for_each(|reply| tell(reply, ()));
         }
     }
 
-    /// What was shown and not kept stays shown, and is nowhere else.
+    /// What was shown and not kept stays shown, and is remembered until it can be.
     fn lost(&mut self, failure: &StoreError, clock: Clock) {
         // Rows that are missing now come again with the next event of their run.
-        let Unkept { rows, readers, touched, .. } = std::mem::take(&mut self.unkept);
-        readers.into_iter().for_each(|reader| tell(reader, ()));
+        let Unkept { events, rows, readers, touched, .. } = std::mem::take(&mut self.unkept);
         for run in rows {
             self.records.get_mut(&run).into_iter().for_each(|record| record.ensured = false);
         }
         self.owe(touched, clock);
-        self.health(Some(failure.to_string().into()));
+        for (events, ords) in events {
+            self.owed.remember(events.into_iter().zip(ords));
+        }
+        readers.into_iter().for_each(|(run, reader)| tell(reader, self.behind(&run)));
+        let lost = if self.owed.lost > 0 { "; more than can be remembered, so that events are lost" } else { "" };
+        self.health(Some(format!("{failure}{lost}").into()));
     }
 
     /// Events that only have to be shown.
@@ -188,12 +198,14 @@ impl State {
         }
         match &failure {
             Some(failure) => tracing::error!(%failure, "runs are not kept at the moment; viewers still see them"),
-            None => tracing::info!("runs are kept again"),
+            None => tracing::info!(lost = self.owed.lost, "runs are kept again"),
         }
         self.storage = failure;
         self.broadcast_state();
     }
 }
+
+type Reader = oneshot::Sender<Option<Behind>>;
 
 /// What is in the open transaction of the store.
 #[derive(Debug, Default)]
@@ -206,8 +218,10 @@ pub(super) struct Unkept {
     /// Runs whose row it changes in any way, and those whose row it leaves as it should stand.
     touched: HashSet<Arc<str>>,
     restated: Vec<Arc<str>>,
-    /// Who reads the store, and wants to see what is shown.
-    readers: Vec<oneshot::Sender<()>>,
+    /// How many of the events that were missed it keeps.
+    caught_up: usize,
+    /// Who reads the store, of which run, and wants to see what is shown.
+    readers: Vec<(Arc<str>, Reader)>,
 }
 
 impl Unkept {
@@ -216,12 +230,13 @@ impl Unkept {
         self.touched.extend(touched(batch, committed).cloned());
     }
 
-    pub(super) fn wait(&mut self, run: &str, reader: oneshot::Sender<()>) {
-        if self.runs.contains(run) {
-            self.readers.push(reader);
-        } else {
-            tell(reader, ());
+    /// Lets a reader wait, or gives it back when there is nothing to wait for.
+    pub(super) fn wait(&mut self, run: &Arc<str>, reader: Reader) -> Option<Reader> {
+        if !self.runs.contains(run) {
+            return Some(reader);
         }
+        self.readers.push((Arc::clone(run), reader));
+        None
     }
 
     /// Events of a run that no reader of the store can see yet.

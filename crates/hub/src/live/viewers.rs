@@ -191,7 +191,7 @@ impl State {
         }
         follow.place = Place::Tail;
         // What the store does not show to readers yet is still here.
-        for (event, ord) in self.unkept.of(run).filter(|(_, ord)| *ord > after) {
+        for (event, ord) in self.owed.of(run).chain(self.unkept.of(run)).filter(|(_, ord)| *ord > after) {
             if !feed.event(run, ord, &frames::fresh_event(event, ord)) {
                 follow.place = Place::Lost;
                 feed.give(Job::CatchUp { run: Arc::clone(run), turn });
@@ -206,7 +206,7 @@ impl State {
 
     /// The number up to which a run can be read from the store, if it was kept.
     fn readable(&self, run: &str) -> u64 {
-        let first = self.unkept.of(run).next().map(|(_, ord)| ord - 1);
+        let first = self.owed.of(run).chain(self.unkept.of(run)).next().map(|(_, ord)| ord - 1);
         first.or_else(|| self.records.get(run).map(|record| record.shown)).unwrap_or(0)
     }
 

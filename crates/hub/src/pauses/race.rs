@@ -11,7 +11,6 @@ use tokio::time::Instant;
 use super::entry::{Attempt, Deadline, Entry, Phase};
 use super::{Answer, AppId, Code, Key, Outcome, OutcomeKind, Pauses, WaiterId, Waiting, When};
 use crate::level::{self, Denied, Edits, Level, Reads, Wish};
-use crate::markers;
 
 /// A resume as it was asked for.
 #[derive(Debug, Clone)]
@@ -292,7 +291,7 @@ fn permitted(ask: &Ask, guarded: bool, house: House) -> Result<(), Outcome> {
         Denied::EditRefused => Outcome::of(Code::EditRefused),
     })?;
     let injected = ask.output.as_ref().filter(|_| ask.action == ResumeAction::Inject);
-    if let Some(code) = ask.input.iter().chain(injected).find_map(markers::forbidden) {
+    if let Some(code) = ask.input.iter().chain(injected).find_map(|value| edit::copied(value.view())) {
         return Err(Outcome::of(Code::Content(code)));
     }
     if edit && house.edits == Edits::Refused {

@@ -14,18 +14,22 @@ use tokio::time::Instant;
 use super::doors::{Who, answer, error, json, unauthorized};
 use crate::hub::DemoRun;
 use crate::level::{Edits, Level};
-use crate::live::{Command, Poll};
+use crate::live::{Behind, Command, Health, Poll};
 use crate::site::Site;
 use crate::store::PageSize;
 
 type Params = Query<HashMap<String, String>>;
 
 pub(super) async fn health(State(site): State<Arc<Site>>) -> Response {
-    let failure = site.live.ask(Command::Health).await.flatten();
+    let health = site.live.ask(Command::Health).await;
     json(StatusCode::OK, |w| {
         w.bool("ok", true).str("name", "graphmind-ai").str("version", &site.version);
+        let Some(Health { failure, lost }) = health else { return };
         if let Some(failure) = failure {
             w.str("storage", &failure);
+        }
+        if lost > 0 {
+            w.u64("lostEvents", lost);
         }
     })
 }
@@ -43,8 +47,7 @@ pub(super) async fn events(State(site): State<Arc<Site>>, Path(id): Path<String>
     let (Ok(after), Ok(limit)) = (after, limit) else {
         return error(StatusCode::BAD_REQUEST, "afterSeq and limit: expected integers");
     };
-    site.readable(&id).await;
-    let run = match site.store.run(&id).await {
+    let Behind { run, missed } = match site.run(&id).await {
         Ok(Some(run)) => run,
         Ok(None) => return error(StatusCode::NOT_FOUND, "no such run"),
         Err(failure) => return error(StatusCode::INTERNAL_SERVER_ERROR, &failure.to_string()),
@@ -52,6 +55,7 @@ pub(super) async fn events(State(site): State<Arc<Site>>, Path(id): Path<String>
     let rows = usize::try_from(limit.clamp(1, 5_000)).unwrap_or(1);
     match site.store.events_by_seq(&id, after, PageSize { rows, bytes: PAGE_BYTES }).await {
         Ok(page) => json(StatusCode::OK, |w| {
+            let page = page.with(missed, (after, rows));
             w.str("runId", &run.id).u64("total", run.events);
             w.array("events", &page.events, |out, event| event.write(run.schema_version, &run.id, out));
             match page.events.last().filter(|_| page.more) {
@@ -161,9 +165,8 @@ pub(super) async fn page(State(site): State<Arc<Site>>, request: Request) -> Res
     response
 }
 
-/// Nothing from elsewhere, nothing inline; other hubs of this machine may be looked at.
+/// Nothing from elsewhere, nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
-    connect-src 'self' http://127.0.0.1:* ws://127.0.0.1:* http://localhost:* ws://localhost:*; base-uri 'none'; \
-    form-action 'none'; frame-ancestors 'none'";
+    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const PAGE_BYTES: usize = 16 << 20;
 const LONGEST_WAIT: f64 = 120.0;

@@ -8,7 +8,7 @@ use axum::response::Response;
 use lockgate_protocol::json::{ObjectWriter, Raw, View};
 
 use super::doors::{error, json};
-use crate::live::Command;
+use crate::live::{Behind, Command};
 use crate::pauses::{Item, Key};
 use crate::site::Site;
 use crate::store::error::StoreError;
@@ -38,21 +38,21 @@ enum Missing {
 }
 
 async fn detail(site: &Site, key: &Key) -> Result<Result<Raw, Missing>, StoreError> {
-    site.readable(&key.run).await;
-    let Some(run) = site.store.run(&key.run).await? else { return Ok(Err(Missing::Run)) };
+    let Some(Behind { run, missed }) = site.run(&key.run).await? else { return Ok(Err(Missing::Run)) };
+    let events = Events { store: &site.store, run: &key.run, missed };
     let is_pause = |event: &StoredEvent| holds(event, "pauseId", &key.pause);
-    let Some(paused) = site.store.latest_where(&key.run, "exec.paused", OrdRange::ALL, is_pause).await? else {
+    let Some(paused) = events.latest("exec.paused", OrdRange::ALL, is_pause).await? else {
         return Ok(Err(Missing::Pause));
     };
     let state = site.live.ask(|reply| Command::PauseState(key.clone(), reply)).await.flatten().unwrap_or("closed");
     let later = OrdRange { after: paused.ord, up_to: u64::MAX };
     let resumed = match state {
-        "closed" => site.store.latest_where(&key.run, "exec.resumed", later, is_pause).await?,
+        "closed" => events.latest("exec.resumed", later, is_pause).await?,
         _ => None,
     };
     let null = Raw::null();
     let payload = paused.payload.as_ref().unwrap_or(&null).view();
-    let node = Node::find(&site.store, key, &paused, payload).await?;
+    let node = Node::find(&events, &paused, payload).await?;
     Ok(Ok(Raw::object(|w| {
         Item::read(payload, paused.ts).write(key, Some(&run.app), w);
         node.write(w);
@@ -63,6 +63,28 @@ async fn detail(site: &Site, key: &Key) -> Result<Result<Raw, Missing>, StoreErr
     })))
 }
 
+/// Events of one run: those the store has missed, which are the newest, and those it has.
+struct Events<'s> {
+    store: &'s Store,
+    run: &'s str,
+    missed: Vec<StoredEvent>,
+}
+
+impl Events<'_> {
+    async fn latest(
+        &self,
+        kind: &str,
+        range: OrdRange,
+        wanted: impl Fn(&StoredEvent) -> bool,
+    ) -> Result<Option<StoredEvent>, StoreError> {
+        let here = |event: &&StoredEvent| event.kind == kind && range.after < event.ord && event.ord <= range.up_to;
+        match self.missed.iter().rev().filter(here).find(|event| wanted(event)) {
+            Some(found) => Ok(Some(found.clone())),
+            None => self.store.latest_where(self.run, kind, range, wanted).await,
+        }
+    }
+}
+
 /// The execution that stands at the gate.
 struct Node {
     started: Option<StoredEvent>,
@@ -71,7 +93,7 @@ struct Node {
 }
 
 impl Node {
-    async fn find(store: &Store, key: &Key, paused: &StoredEvent, payload: View<'_>) -> Result<Node, StoreError> {
+    async fn find(events: &Events<'_>, paused: &StoredEvent, payload: View<'_>) -> Result<Node, StoreError> {
         let id = text(payload, "nodeId").unwrap_or_default();
         let instance = text(payload, "instanceId");
         let same = |event: &StoredEvent| {
@@ -79,10 +101,10 @@ impl Node {
                 && instance.as_deref().is_none_or(|instance| holds(event, "instanceId", instance))
         };
         let before = OrdRange { after: 0, up_to: paused.ord };
-        let started = store.latest_where(&key.run, "node.started", before, same).await?;
+        let started = events.latest("node.started", before, same).await?;
         let since = OrdRange { after: started.as_ref().map_or(0, |started| started.ord), up_to: paused.ord };
-        let finished = store.latest_where(&key.run, "node.finished", since, same).await?;
-        let failed = store.latest_where(&key.run, "node.error", since, same).await?;
+        let finished = events.latest("node.finished", since, same).await?;
+        let failed = events.latest("node.error", since, same).await?;
         Ok(Node { started, finished, failed })
     }
 

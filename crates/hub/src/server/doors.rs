@@ -5,9 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap, HeaderName,
-    HeaderValue, ORIGIN, REFERRER_POLICY, SEC_WEBSOCKET_PROTOCOL, UPGRADE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
+    ORIGIN, SEC_WEBSOCKET_PROTOCOL, UPGRADE, WWW_AUTHENTICATE,
 };
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
@@ -35,11 +34,14 @@ pub(super) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
         Err(foreign) => (StatusCode::FORBIDDEN, format!("{foreign}\n")).into_response(),
     };
     let refused = upgrade && response.status() != StatusCode::SWITCHING_PROTOCOLS;
+    if api && !upgrade && response.status().is_client_error() {
+        response = told_as_json(response).await;
+    }
     let headers = response.headers_mut();
-    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static("frame-ancestors 'none'"));
-    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    for (name, value) in ARMOUR {
+        // The page has a policy of its own, which says this too.
+        headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
+    }
     if api || refused {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
@@ -47,6 +49,29 @@ pub(super) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     response
+}
+
+/// What every answer carries (hub §3).
+pub(crate) const ARMOUR: [(&str, &str); 4] = [
+    ("content-security-policy", "frame-ancestors 'none'"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+];
+
+/// Refusals that were not made here, of paths and methods, are plain text or nothing.
+async fn told_as_json(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    if parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json")) {
+        return Response::from_parts(parts, body);
+    }
+    let text = axum::body::to_bytes(body, LONGEST_REFUSAL).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&text);
+    let reason = parts.status.canonical_reason().unwrap_or_default().to_lowercase();
+    let told = error(parts.status, if said.trim().is_empty() { &reason } else { said.trim() });
+    parts.headers.extend(told.headers().clone());
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, told.into_body())
 }
 
 /// The inner door: nothing that changes anything is reached without a credential, whether there is such a route or not.
@@ -112,3 +137,6 @@ fn is_resume(path: &str) -> bool {
     matches!(shape, ("", "api", "runs", run, "pauses", pause, "resume") if !run.is_empty() && !pause.is_empty())
         && parts.next().is_none()
 }
+
+/// Of a refusal made elsewhere, so much is passed on.
+const LONGEST_REFUSAL: usize = 4 << 10;

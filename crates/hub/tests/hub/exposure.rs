@@ -62,6 +62,58 @@ async fn every_answer_is_armoured() {
 }
 
 #[tokio::test]
+async fn answers_to_what_is_no_request_are_armoured_too() {
+    let room = Room::new().await;
+    let long = "x".repeat(70 << 10);
+    for (request, codes) in [
+        ("GARBAGE\n\n".to_owned(), "400"),
+        ("GET /health HTTP/1.1\nHost: localhost\nContent-Length: x\n\n".to_owned(), "400"),
+        ("GET /\u{1} HTTP/1.1\nHost: localhost\n\n".to_owned(), "400"),
+        // Whichever of the two it is told: how much is read at once decides.
+        (format!("GET /{long} HTTP/1.1\nHost: localhost\n\n"), "414 431"),
+        (format!("GET / HTTP/1.1\n{}\n", "X-Many: 1\n".repeat(200)), "431"),
+    ] {
+        let answer = room.raw(&request).await.to_lowercase();
+        let start = request.get(..40).unwrap_or(&request);
+        let code = answer.strip_prefix("http/1.1 ").and_then(|rest| rest.split(' ').next()).unwrap_or_default();
+        assert!(codes.split(' ').any(|expected| expected == code), "{start}: {answer}");
+        for header in [
+            "content-security-policy: frame-ancestors 'none'",
+            "x-frame-options: deny",
+            "referrer-policy: no-referrer",
+            "x-content-type-options: nosniff",
+            "cache-control: no-store",
+            "connection: close",
+        ] {
+            assert_eq!(answer.matches(header).count(), 1, "{header} for {start}: {answer}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_refused_below_api_is_told_as_json() {
+    let room = Room::new().await;
+    let token = format!("Host: localhost\nAuthorization: Bearer {}\nContent-Length: 0\n", room.hub.viewer_token());
+    for (request, status, message) in [
+        (get("/api/runs/%ff/events", "Host: localhost\n"), 400, "UTF-8"),
+        (get("/api/runs/r/pauses/%ff", "Host: localhost\n"), 400, "UTF-8"),
+        (get("/api/runs/r/pauses/p/resume", "Host: localhost\n"), 405, "method not allowed"),
+        (format!("POST /api/runs/%ff/pauses/p/resume HTTP/1.1\n{token}Connection: close\n\n"), 400, "UTF-8"),
+        (format!("PUT /api/runs HTTP/1.1\n{token}Connection: close\n\n"), 405, "method not allowed"),
+        (get("/api/runs", "Host: evil.example\n"), 403, "not served here"),
+        (get("/api/nothing", "Host: localhost\n"), 404, "no such endpoint"),
+    ] {
+        let answer = room.raw(&request).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{request}: {answer}");
+        let body: serde_json::Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{request}: {answer}"));
+        assert!(body["error"].as_str().unwrap().contains(message), "{request}: {body}");
+        assert_eq!(head.matches("content-type: application/json").count(), 1, "{head}");
+        assert_eq!(head.contains("allow: POST"), request.contains("/resume") && status == 405, "{head}");
+    }
+}
+
+#[tokio::test]
 async fn foreign_pages_and_rebound_names_get_nothing() {
     let room = Room::new().await;
     let port = room.address().port();
@@ -115,6 +167,10 @@ async fn upgrades_elsewhere_lead_nowhere() {
 async fn the_page_and_its_parts() {
     let room = Room::new().await;
     let page = room.raw(&get("/", "Host: localhost\n")).await;
+    assert!(
+        page.contains("connect-src 'self';") && !page.contains("localhost:*"),
+        "other ports are none of its: {page}"
+    );
     assert!(page.contains("text/html") && page.contains("script-src 'self'") && page.contains("page.js"), "{page}");
     let script = room.raw(&get("/page.js", "Host: localhost\n")).await;
     assert!(script.contains("text/javascript") && script.contains("exec.resume"));

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 #[tokio::test]
-async fn a_locked_database_costs_history_but_not_the_present() {
+async fn a_locked_database_costs_neither_the_present_nor_what_was_shown() {
     let room = Room::new().await;
     let mut app = room.app().await;
     let mut viewer = room.viewer().await;
@@ -42,7 +42,95 @@ async fn a_locked_database_costs_history_but_not_the_present() {
     room.until_run("r", |run| run["status"] == "ok").await;
     let stored = room.stored("r").await;
     assert!(stored.contains(&"1 run.started".to_owned()) && stored.last().unwrap().ends_with("run.finished"));
-    assert!(!stored.contains(&"2 node.started".to_owned()), "lost, and said so");
+    assert!(stored.contains(&"2 node.started".to_owned()) && stored.contains(&"3 node.started".to_owned()));
+    let ords = numbers(&room.database(), "r").await;
+    assert!(
+        ords.iter().copied().eq(1..=i64::try_from(stored.len()).unwrap()),
+        "in the order they were shown: {ords:?}"
+    );
+    assert!(room.ok("/health").await.get("lostEvents").is_none());
+}
+
+/// Arrival numbers of a run's events by `seq`, from the file itself.
+async fn numbers(database: &std::path::Path, run: &str) -> Vec<i64> {
+    use sqlx::{ConnectOptions as _, Row as _};
+    let mut other = sqlx::sqlite::SqliteConnectOptions::new().filename(database).connect().await.unwrap();
+    let query = sqlx::query("SELECT ord FROM events WHERE run_id = ? ORDER BY seq").bind(run);
+    query.fetch_all(&mut other).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+#[tokio::test]
+async fn a_run_that_begins_while_nothing_is_kept_can_be_read_and_followed() {
+    let room = Room::new().await;
+    let mut app = room.app().await;
+    app.start("before").await;
+    room.until_stored("before", 1).await;
+    let lock = Locker::take(&room.database());
+    app.start("r").await;
+    app.node("r", "n").await;
+    app.pause("r", "p").await;
+    app.node("before", "late").await;
+    room.until_open("r", "p").await;
+    room.until_run("before", |run| run["eventCount"] == 2).await;
+    let page = async |run: &str, more: &str| -> (Vec<u64>, serde_json::Value) {
+        let page = room.ok(&format!("/api/runs/{run}/events?{more}")).await;
+        let seqs = page["events"].as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+        (seqs, json!([page["total"], page["nextAfterSeq"]]))
+    };
+    let (all, totals) = page("r", "").await;
+    assert_eq!((all.len(), totals), (3, json!([3, null])));
+    assert_eq!(page("r", "limit=2").await, (all[..2].to_vec(), json!([3, all[1]])));
+    assert_eq!(page("r", &format!("afterSeq={}", all[1])).await, (vec![all[2]], json!([3, null])));
+    let (mixed, totals) = page("before", "").await;
+    assert_eq!((mixed.len(), totals), (2, json!([2, null])), "what is kept, and what is not");
+    assert_eq!(page("before", "limit=1").await, (mixed[..1].to_vec(), json!([2, mixed[0]])));
+    assert_eq!(room.get("/api/runs/nobody/events").await.0, 404);
+    let mut viewer = room.viewer().await;
+    viewer.subscribe("r").await;
+    assert_eq!(viewer.seqs(3).await, all, "whoever comes later sees it too");
+    assert!(room.ok("/health").await["storage"].is_string(), "all that without a store");
+    lock.release();
+    let back = async {
+        while numbers(&room.database(), "r").await != [1, 2, 3] {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(SOON, back).await.unwrap();
+    assert_eq!(page("r", "").await.0, all);
+    let room = room.restart().await;
+    assert_eq!(room.stored("r").await.len(), 3);
+    assert_eq!(room.stored("before").await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_too_much_to_remember_is_counted_and_said() {
+    let room = Room::new().await;
+    let mut app = room.app().await;
+    let mut viewer = room.viewer().await;
+    app.start("r").await;
+    room.until_stored("r", 1).await;
+    let lock = Locker::take(&room.database());
+    let long = "x".repeat(400 << 10);
+    for n in 0..60 {
+        app.emit("r", "node.finished", json!({"nodeId": "n", "durationMs": n, "status": "ok", "output": long})).await;
+    }
+    room.until_run("r", |run| run["eventCount"] == 61).await;
+    let lost = room.ok("/health").await["lostEvents"].as_u64().unwrap();
+    assert!((15..40).contains(&lost), "{lost}");
+    let said = async {
+        while !viewer.line.until("state").await["storage"].as_str().unwrap_or_default().contains("events are lost") {}
+    };
+    tokio::time::timeout(SOON, said).await.unwrap();
+    lock.release();
+    let kept = i64::try_from(61 - lost).unwrap();
+    let back = async {
+        while numbers(&room.database(), "r").await.len() < usize::try_from(kept).unwrap() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(SOON, back).await.unwrap();
+    assert!(numbers(&room.database(), "r").await.into_iter().eq(1..=kept), "the first ones are there");
+    assert_eq!(room.ok("/health").await["lostEvents"], lost);
 }
 
 /// What the rows of all runs say, from the file itself.
@@ -90,8 +178,8 @@ async fn runs_that_end_while_nothing_is_kept_stand_right_when_the_store_is_back(
     };
     tokio::time::timeout(SOON, back).await.unwrap();
     let expected_rows = [
-        "comes and goes error ended 1 events 0",
-        "ends ok ended 1 events 1",
+        "comes and goes error ended 1 events 2",
+        "ends ok ended 1 events 2",
         "goes on running ended 0 events 1",
         "is left abandoned ended 1 events 1",
     ];
@@ -244,7 +332,7 @@ async fn killed_and_started_again_nothing_is_lost_and_nothing_twice() {
 /// The system lets no file of the hub grow: what a full disk and a file system gone read-only look like from inside.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_disk_that_takes_nothing_costs_history_but_not_the_present() {
+async fn a_disk_that_takes_nothing_costs_neither_the_present_nor_what_was_shown() {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let folder = tempfile::TempDir::new().unwrap();
     let (mut child, address) = hub_process(folder.path()).await;
@@ -283,7 +371,7 @@ async fn a_disk_that_takes_nothing_costs_history_but_not_the_present() {
     }
     assert_eq!(told, [true, false], "said once, and once that it is over");
     assert!(health().await.get("storage").is_none());
-    assert_eq!(rows(&folder.path().join("runs.db")).await, ["r ok ended 1 events 1"]);
+    assert_eq!(rows(&folder.path().join("runs.db")).await, ["r ok ended 1 events 22"]);
     app.start("s").await;
     app.finish("s", "ok").await;
     let kept = async {

@@ -4,6 +4,7 @@ mod arrivals;
 mod files;
 mod read;
 mod remove;
+mod rows;
 mod write;
 
 use std::collections::HashMap;

@@ -1,13 +1,13 @@
 //! Signs in an injected or edited value that it was copied from a recording which had lost something (hub §7): what the
 //! wire forbids, and the spellings of the Python SDK.
 
-use lockgate_protocol::debug::RefusalCode;
-use lockgate_protocol::edit;
-use lockgate_protocol::json::{Raw, write};
+use super::markers::forbidden;
+use crate::debug::RefusalCode;
+use crate::json::{View, write};
 
-/// The code to refuse the value with, if any.
-pub(crate) fn forbidden(value: &Raw) -> Option<RefusalCode> {
-    if let Some(code) = edit::forbidden(value.view()) {
+/// The code a hub refuses the value with, if any.
+pub fn copied(value: View<'_>) -> Option<RefusalCode> {
+    if let Some(code) = forbidden(value) {
         return Some(code);
     }
     let mut text = Vec::new();
@@ -36,10 +36,11 @@ fn holds(text: &str, before: &str, after: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Raw, RefusalCode, forbidden};
+    use super::{RefusalCode, copied};
+    use crate::json::Raw;
 
     fn check(value: &str, expected: Option<RefusalCode>) {
-        assert_eq!(forbidden(&Raw::parse(value.to_owned()).unwrap()), expected, "{value}");
+        assert_eq!(copied(Raw::parse(value.to_owned()).unwrap().view()), expected, "{value}");
     }
 
     #[test]
