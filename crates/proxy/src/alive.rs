@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use lockgate_gate::{Outcome, Refused, Stop};
+use lockgate_protocol::debug::ResumeAction;
 use lockgate_protocol::mcp::method;
 use lockgate_protocol::rpc;
 
@@ -42,6 +43,16 @@ pub(crate) struct Stands<'a> {
 enum Noticed {
     NotYet,
     Told,
+}
+
+/// How long a call may stand.
+#[derive(Debug)]
+pub(crate) struct Countdown<'h> {
+    pub(crate) host: &'h HostLimit,
+    /// `--hold-limit`
+    pub(crate) limit: Option<Duration>,
+    /// What ends the hold by itself, so long after it was asked for.
+    pub(crate) end: Option<(ResumeAction, Duration)>,
 }
 
 /// Whether askers are told that a call stands.
@@ -86,12 +97,12 @@ impl Vigil {
         [notice, self.next_beat].into_iter().flatten().min()
     }
 
-    /// What is due now. `limit` is how long the asker is known to wait, `place` where the call can be released.
-    pub(crate) fn due(&mut self, now: Duration, limit: Option<&HostLimit>, place: &str) -> Vec<Duty> {
+    /// What is due now. `place` is where the call can be released.
+    pub(crate) fn due(&mut self, now: Duration, countdown: Option<&Countdown<'_>>, place: &str) -> Vec<Duty> {
         let mut duties = Vec::new();
         if self.noticed == Noticed::NotYet && now >= self.began + NOTICE {
             self.noticed = Noticed::Told;
-            duties.push(Duty::Notice(self.notice(now, limit, place)));
+            duties.push(Duty::Notice(self.notice(now, countdown, place)));
         }
         if self.next_beat.is_some_and(|due| now >= due) {
             self.next_beat = Some(now + NEXT_BEAT);
@@ -151,19 +162,23 @@ impl Vigil {
         }))
     }
 
-    fn notice(&self, now: Duration, limit: Option<&HostLimit>, place: &str) -> String {
+    fn notice(&self, now: Duration, countdown: Option<&Countdown<'_>>, place: &str) -> String {
         let mut notice = format!("held {} at {}", self.about, self.at.point());
         if !place.is_empty() {
             notice += &format!(", release it at {place}");
         }
         let waiting = self.asker.as_ref().map(|asker| now.saturating_sub(asker.since));
-        if let (Some(limit), Some(waited)) = (limit, waiting) {
-            let left = seconds(limit.patience.saturating_sub(waited));
-            notice += &match limit.evidence {
-                Evidence::Usual => format!("; hosts usually wait {}, {left} left", seconds(limit.patience)),
-                Evidence::Known | Evidence::Learned => {
-                    format!("; this host waits {}, {left} left", seconds(limit.patience))
-                }
+        if let (Some(countdown), Some(waited)) = (countdown, waiting) {
+            let (who, whole) = match (countdown.limit, countdown.host.evidence) {
+                (Some(limit), _) => ("it may stand", limit),
+                (None, Evidence::Usual) => ("hosts usually wait", countdown.host.patience),
+                (None, Evidence::Known | Evidence::Learned) => ("this host waits", countdown.host.patience),
+            };
+            let left = |whole: Duration| seconds(whole.saturating_sub(waited));
+            notice += &format!("; {who} {}, ", seconds(whole));
+            notice += &match countdown.end {
+                Some((action, after)) => format!("{action} in {}", left(after)),
+                None => format!("{} left", left(whole)),
             };
         }
         notice

@@ -271,6 +271,9 @@ impl Session<'_> {
             self.console.say(&format!("its last lines on stderr{more}:"));
             quoted.iter().for_each(|line| self.console.say(&format!("  {line}")));
         }
+        if name == "SpawnError" {
+            self.console.say("hint: the command, or the program it is to be run by, was not found");
+        }
         let mut info = error_info(name, format!("the server {how} before its first message"));
         info.stack = (!lines.is_empty()).then(|| lines.join("\n"));
         info

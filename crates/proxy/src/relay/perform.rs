@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use bytes::Bytes;
-use lockgate_gate::{Limit, Outcome, When};
+use lockgate_gate::{Limit, Outcome, Release, When};
 use lockgate_protocol::debug::Event as Told;
 use lockgate_protocol::framing::Line;
 use tokio::sync::watch;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::stand::{self, Ends, Stand};
 use super::{DEAF, REST, Relay, State, lane};
-use crate::alive::{self, Duty, Evidence, HostLimit, Resets, Stands, Vigil};
+use crate::alive::{self, Countdown, Duty, Evidence, HostLimit, Resets, Stands, Vigil};
 use crate::console::{quoted, visible};
 use crate::exchange::{Action, Ask, Asker, Debugger, Decided, Input, Passage, Patience, Say, Target};
 use crate::rules::Trouble;
@@ -322,7 +322,10 @@ impl Relay<'_> {
         let raw = self.state == State::Raw;
         let Some(stand) = self.lanes[side].stand_mut() else { return };
         let asker = stand.vigil.asker_side();
-        let shown = (asker == Some(Side::Client)).then_some(&limit);
+        let action = self.hold.at_limit.as_ref().map(Release::action);
+        let after = self.hold.limit.unwrap_or_else(|| in_time(limit.patience));
+        let countdown = Countdown { host: &limit, limit: self.hold.limit, end: action.map(|action| (action, after)) };
+        let shown = (asker == Some(Side::Client)).then_some(&countdown);
         let duties = stand.vigil.due(now, shown, &self.hold.place);
         for duty in duties {
             match duty {

@@ -223,3 +223,28 @@ async fn progress_moves_the_limit_where_it_is_known_to_count() {
     let story = stage.story("exec.paused").await;
     assert!(story.contains("exec.until"), "{story}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn people_are_told_what_ends_a_hold_and_when() {
+    let check = async |limit: Option<u64>, at_limit: Option<Release>, expected: &str| {
+        let mut stage = Stage::shaped(|shape| {
+            shape.hold.limit = limit.map(Duration::from_secs);
+            shape.hold.at_limit = at_limit;
+        });
+        stage.attach();
+        stage.arm(&[BEFORE]);
+        stage.host.say(CALL).await;
+        stage.paused(1).await;
+        pass(500).await;
+        stage.resume(1, r#""action":"abort""#);
+        stage.host.hear().await;
+        stage.close().await;
+        let said = stage.terminal().await;
+        let notice = said.lines().next().and_then(|line| line.split_once("; ")).map(|(_, end)| end);
+        assert_eq!(notice, Some(expected), "{said}");
+    };
+    check(None, None, "hosts usually wait 60 s, 59.5 s left").await;
+    check(None, Some(Release::Abort), "hosts usually wait 60 s, abort in 54.5 s").await;
+    check(Some(20), None, "it may stand 20 s, 19.5 s left").await;
+    check(Some(20), Some(Release::Inject(None)), "it may stand 20 s, inject in 19.5 s").await;
+}
