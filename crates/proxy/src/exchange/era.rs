@@ -6,8 +6,17 @@ use lockgate_protocol::mcp::{Era, Meta, method};
 /// What a connection has shown so far.
 #[derive(Debug, Default)]
 pub(crate) struct Eras {
-    handshake: bool,
+    handshake: Handshake,
     stateless: bool,
+}
+
+/// How far a handshake came.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Handshake {
+    #[default]
+    None,
+    Asked,
+    Open,
 }
 
 impl Eras {
@@ -19,11 +28,26 @@ impl Eras {
             _ => meta.era().unwrap_or(self.connection()),
         };
         match era {
-            Era::Handshake => self.handshake |= method == method::INITIALIZE,
+            Era::Handshake if method == method::INITIALIZE && self.handshake == Handshake::None => {
+                self.handshake = Handshake::Asked;
+            }
+            Era::Handshake => {}
             // A probe settles nothing: its asker may yet fall back.
             Era::Stateless => self.stateless |= method != method::DISCOVER,
         }
         era
+    }
+
+    /// A server took the handshake.
+    pub(crate) fn shaken(&mut self) {
+        self.handshake = Handshake::Open;
+    }
+
+    /// A server refused a handshake, as one does that knows the stateless era only (mcp E8). One that was taken stays.
+    pub(crate) fn refused(&mut self) {
+        if self.handshake == Handshake::Asked {
+            self.handshake = Handshake::None;
+        }
     }
 
     /// A server said which versions it speaks. One of the stateless era settles the connection, as long as nobody opens it
@@ -45,7 +69,7 @@ impl Eras {
 
     /// Whether no other era can be on this pipe: then servers send no requests and clients no answers (hub N09).
     pub(crate) fn is_stateless(&self) -> bool {
-        self.stateless && !self.handshake
+        self.stateless && self.handshake == Handshake::None
     }
 }
 

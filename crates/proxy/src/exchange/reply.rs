@@ -27,6 +27,9 @@ impl Exchange {
         };
         self.cancels.answered(asker, &open.id, open.exec.era);
         let Reply::Result(result) = &response.reply else {
+            if asker == Side::Client && *open.method == *method::INITIALIZE {
+                self.eras.refused();
+            }
             return self.stand(open, source, response.reply);
         };
         let read = mcp::Outcome::read(result.view());
@@ -129,7 +132,9 @@ impl Exchange {
         }
         match &*open.method {
             method::INITIALIZE | method::DISCOVER => {
-                if *open.method == *method::DISCOVER {
+                if *open.method == *method::INITIALIZE {
+                    self.eras.shaken();
+                } else {
                     self.eras.discovered(read.supported_versions);
                 }
                 let info = read.server_info.or(read.meta.server);

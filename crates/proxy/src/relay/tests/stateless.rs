@@ -62,6 +62,26 @@ async fn n01_a_successful_discover_settles_the_era_of_what_does_not_say() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn n01_a_handshake_that_was_refused_opened_nothing() {
+    let check = async |answers: &[&str], era: &str| {
+        let mut stage = Stage::new();
+        for answer in answers {
+            stage.up(r#"{"id":0,"method":"initialize","params":{}}"#).await;
+            stage.down(answer).await;
+        }
+        stage.up(&call(1)).await;
+        stage.down(r#"{"method":"notifications/message","params":{"data":"x"}}"#).await;
+        assert_eq!(era_of(&mut stage, answers.len() + 2).await, era, "{answers:?}");
+    };
+    let (refused, taken) =
+        (r#"{"id":0,"error":{"code":-32022,"message":"no"}}"#, r#"{"id":0,"result":{"capabilities":{}}}"#);
+    check(&[refused], "stateless").await;
+    check(&[taken], "handshake").await;
+    check(&[taken, refused], "handshake").await;
+    check(&[refused, taken], "handshake").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn n01_cancels_and_progress_have_the_era_of_the_request_they_name() {
     let mut stage = Stage::new();
     stage.up(r#"{"id":0,"method":"initialize","params":{}}"#).await;
