@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use lockgate_gate::{self as gate, Outcome, Stop};
-use lockgate_protocol::debug::RunStatus;
+use lockgate_protocol::debug::{ErrorInfo, RunStatus};
 use lockgate_protocol::json::{Kind, Raw, View, canonical};
 use lockgate_protocol::mcp::{self, Params};
 use lockgate_protocol::pending::Asked;
@@ -111,12 +111,12 @@ impl Exchange {
         let asked = Asked::of(&open.method, params.as_ref(), &mcp::Outcome::read(result.view()));
         self.kept += round.open.weight();
         if let Some(evicted) = self.rounds.wait(asked, self.now.at, round) {
-            self.give_up(evicted);
+            self.give_up(evicted, crowded());
         }
         while self.kept > MOST_KEPT
             && let Some(oldest) = self.rounds.give_up()
         {
-            self.give_up(oldest);
+            self.give_up(oldest, crowded());
         }
     }
 
@@ -195,7 +195,7 @@ impl Exchange {
     pub(super) fn expire(&mut self) {
         let Some(moment) = self.now.at.checked_sub(ROUND_WAIT) else { return };
         for round in self.rounds.expire(moment) {
-            self.give_up(round);
+            self.give_up(round, error_info("McpRoundAbandoned", "the client did not come back"));
         }
     }
 
@@ -204,14 +204,18 @@ impl Exchange {
         self.rounds.oldest().map(|since| since + ROUND_WAIT + Duration::from_millis(1))
     }
 
-    fn give_up(&mut self, round: Round) {
+    fn give_up(&mut self, round: Round, error: ErrorInfo) {
         self.kept = self.kept.saturating_sub(round.open.weight());
         self.end_children(round.children.into_iter());
-        let error = error_info("McpRoundAbandoned", "the client did not come back");
         self.story.error(&round.open.exec, error.clone(), &mut self.out);
         let finish = Finish { error: Some(error), ..Finish::new(RunStatus::Aborted) };
         self.story.finish(round.open.exec, finish, self.now.at, &mut self.out);
     }
+}
+
+/// Why an exchange is given up before its time.
+fn crowded() -> ErrorInfo {
+    error_info("McpEvicted", "too many exchanges wait for their next round")
 }
 
 /// A next round while the client's answers are looked at.

@@ -200,6 +200,21 @@ async fn states_are_recorded_short_and_sent_whole() {
     assert!(started.contains(r#""requestState":"ssssssssssssssss…""#), "{started}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_exchange_that_makes_room_for_newer_ones_is_told_so() {
+    let mut stage = Stage::new();
+    for id in 1..=1_001 {
+        stage.up(&first().replace(r#""id":1"#, &format!(r#""id":{id}"#))).await;
+        let asks = ASKS.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+        stage.down(&asks.replace("opaque", &format!("state {id}"))).await;
+    }
+    let story = stage.story("node.error").await;
+    insta::assert_snapshot!(story, @r"
+    node.error tool:pay mcp_1 McpEvicted: too many exchanges wait for their next round
+    node.finished tool:pay mcp_1 aborted
+    ");
+}
+
 /// Whether anything that was told has this text in it.
 async fn told(stage: &mut Stage, text: &str) -> bool {
     stage.events().await.iter().any(|event| format!("{:?}", event.payload()).contains(text))
