@@ -50,12 +50,40 @@ pub(crate) fn python(list: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// A Chromium. Where there is none it is installed, if this is a Debian and we may.
+fn browser() -> Result<PathBuf> {
+    if let Some(found) = find_browser() {
+        return Ok(found);
+    }
+    let may =
+        sh::has("apt-get", "--version") && sh::output(sh::program("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    if may {
+        let mut install = sh::program("apt-get");
+        install.args(["install", "--yes", "--quiet", "--no-install-recommends", "chromium"]);
+        install.env("DEBIAN_FRONTEND", "noninteractive");
+        sh::run("list of Debian's packages", sh::program("apt-get").args(["update", "--quiet"]))?;
+        sh::run("Chromium", &mut install)?;
+    }
+    find_browser().context(
+        "no Chromium is on the search path\nhint: install one, e.g. Debian's package chromium, or leave these tests out: \
+         cargo xtask test --no-e2e",
+    )
+}
+
+fn find_browser() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let files = BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    files.chain(APPLICATIONS.iter().map(PathBuf::from)).find(|file| file.is_file())
+}
+
 /// Everything the end-to-end tests need, put into a test runner's environment.
 pub(crate) fn e2e(runner: &mut Command) -> Result<()> {
     let scripts = npm("crates/e2e/peers")?;
     runner.env("LOCKGATE_E2E_PEERS", scripts);
     runner.env("LOCKGATE_E2E_FASTMCP", python("crates/e2e/peers/fastmcp.txt")?);
     runner.env("LOCKGATE_E2E_SDK", python("crates/e2e/peers/graphmind-sdk.txt")?);
+    runner.env("LOCKGATE_E2E_BROWSER", browser()?);
     runner.env("LOCKGATE_E2E_BIN", sh::root().join("target/debug"));
     Ok(())
 }
@@ -74,5 +102,12 @@ fn need(program: &str, argument: &str, hint: &str) -> Result<()> {
 fn named(path: &Path) -> String {
     path.strip_prefix(sh::root()).unwrap_or(path).display().to_string()
 }
+
+/// As they are called on the search path, and where they lie off it.
+const BROWSERS: [&str; 5] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome.exe"];
+const APPLICATIONS: [&str; 2] = [
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+];
 
 const STAMP: &str = ".installed-from";

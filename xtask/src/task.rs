@@ -89,7 +89,7 @@ impl Task {
     fn flags(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Demo => &[("--auto", "release the held call by itself and end")],
-            Self::Test => &[("--no-e2e", "leave out crates/e2e, which needs node and python")],
+            Self::Test => &[("--no-e2e", "leave out crates/e2e, which needs node, python and a browser")],
             Self::Bench => &[
                 ("--quick", "short rounds: does the bench work, not how fast are we"),
                 ("--no-peers", "leave out the Node and Python proxies"),

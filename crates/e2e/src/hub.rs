@@ -71,9 +71,17 @@ impl Hub {
 
     /// A person who looks, with the right to everything.
     pub async fn viewer(&self) -> Viewer {
+        Viewer::connect(self.port, self.token(), self.http.clone()).await
+    }
+
+    /// The page, with the right to everything, at a place like `/run/r`.
+    pub fn page(&self, at: &str) -> String {
+        format!("http://127.0.0.1:{}/#token={}&{at}", self.port, self.token())
+    }
+
+    fn token(&self) -> String {
         let token = std::fs::read_to_string(self.home.join("run").join(format!("viewer-{}", self.port)));
-        let token = token.expect("the hub writes the viewer's token").trim().to_owned();
-        Viewer::connect(self.port, token, self.http.clone()).await
+        token.expect("the hub writes the viewer's token").trim().to_owned()
     }
 
     /// All events of a run that are stored by now.

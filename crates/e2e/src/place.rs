@@ -73,6 +73,13 @@ impl Place {
         Peer::start(&command, &environment).await
     }
 
+    /// A browser without a window, with a profile in the test's folder.
+    pub async fn browser(&self) -> Peer {
+        let script = text(peers().join("browser.mjs"));
+        let command = ["node".to_owned(), script, told("LOCKGATE_E2E_BROWSER"), text(self.path("profile"))];
+        Peer::start(&command, &self.environment()).await
+    }
+
     /// What keeps a started program inside the test's folder.
     pub fn environment(&self) -> Vec<(String, String)> {
         vec![("GRAPHMIND_HOME".to_owned(), text(self.path("home")))]

@@ -20,8 +20,8 @@ export function drawRuns(runs, shown, act) {
     choose.dataset.key = `run ${run.id}`;
     choose.ariaCurrent = String(run.id === shown?.id);
     const state = run.held ? "held" : run.status;
-    const errors = run.errorCount ? `, ${run.errorCount} errors` : "";
-    const words = `${run.held ? `${run.held} held` : run.status}, ${run.eventCount} events${errors}`;
+    const errors = run.errorCount ? `, ${counted(run.errorCount, "error")}` : "";
+    const words = `${run.held ? `${run.held} held` : run.status}, ${counted(run.eventCount, "event")}${errors}`;
     const at = new Date(run.startedAt).toLocaleTimeString();
     choose.append(element("br"), element("small", `${at} ${run.id}`), element("br"), element("small", words, state));
     const item = element("li");
@@ -33,10 +33,10 @@ export function drawRuns(runs, shown, act) {
 export function drawRun(run, info, chosen, act) {
   text("title", run ? run.id : "No run yet");
   text("summary", info
-    ? `${info.app}: ${info.status}${info.live ? ", program connected" : ""}, ${info.errorCount} errors`
-    : "Put `graphmind mcp-proxy --` before a server's command and its calls show up here.");
-  byId("run").hidden = !run;
-  if (!run) return;
+    ? `${info.app}: ${info.status}${info.live ? ", program connected" : ""}, ${counted(info.errorCount, "error")}`
+    : missing(run, act));
+  byId("run").hidden = !run || !(info || run.nodes.size);
+  if (byId("run").hidden) return;
   const held = standing(run, info);
   drawHeld(run, held, act);
   const waiting = new Set([...held.values()].map((pause) => pause.nodeId));
@@ -55,6 +55,13 @@ export function drawRun(run, info, chosen, act) {
     return row;
   }));
   drawChosen(run, chosen);
+}
+
+/** What to say while there is nothing to show. */
+function missing(run, act) {
+  if (!run) return "Put `graphmind mcp-proxy --` before a server's command and its calls show up here.";
+  if (!act.listed() || run.nodes.size) return "";
+  return "This hub knows no run of this id. Should one begin, it shows up here.";
 }
 
 function drawHeld(run, held, act) {
@@ -90,10 +97,14 @@ function inject(run, pause, act) {
   area.rows = 6;
   area.spellcheck = false;
   area.ariaLabel = "Answer as JSON";
-  const execution = heldExecution(run, pause);
-  area.value = JSON.stringify(execution?.output ?? {}, null, 2);
+  const { output, input } = heldExecution(run, pause) ?? {};
+  const recorded = output !== undefined || pause.point === "after" ? output : input;
+  area.value = JSON.stringify(recorded ?? {}, null, 2);
   const send = element("button", "send this answer");
   form.append(area, send);
+  if (pause.point === "after" && output === undefined) {
+    form.prepend(element("small", "The call has answered, but its answer is not recorded before it is let go."));
+  }
   form.onsubmit = (event) => {
     event.preventDefault();
     try {
@@ -126,10 +137,18 @@ function show(value) {
   return value === undefined ? "none" : JSON.stringify(value, null, 2);
 }
 
-function duration(ms) {
-  if (ms < 1) return "<1ms";
-  if (ms < 1000) return `${Math.round(ms)}ms`;
-  return `${(ms / 1000).toFixed(1)}s`;
+/** Rounded before the unit is chosen, so that 9.96 is 10ms and 999.6 is 1.0s. */
+export function duration(ms) {
+  if (!(ms > 0)) return "<1ms";
+  if (ms < 0.1) return "<0.1ms";
+  const tenths = Math.round(ms * 10) / 10;
+  if (tenths < 10) return `${tenths.toFixed(1)}ms`;
+  const whole = Math.round(ms);
+  return whole < 1000 ? `${whole}ms` : `${(Math.round(ms / 100) / 10).toFixed(1)}s`;
+}
+
+export function counted(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function button(content, press) {

@@ -9,9 +9,11 @@ let chosen = "";
 let socket = null;
 let wait = 500;
 let drawing = false;
+/** Whether the hub has said which runs there are. */
+let listed = false;
 
 const TOKEN = "graphmind.viewerToken";
-const act = { show, choose, release };
+const act = { show, choose, release, listed: () => listed };
 
 window.onhashchange = () => follow(location.hash);
 setInterval(() => { if (shown?.held.size) schedule(); }, 1000);
@@ -84,6 +86,7 @@ function take(frame) {
     case "runs":
       runs.clear();
       for (const run of frame.runs) runs.set(run.id, run);
+      listed = true;
       if (!shown) showNewest();
       break;
     case "run.update":
