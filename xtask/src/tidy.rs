@@ -10,6 +10,7 @@ mod sources;
 #[cfg(test)]
 mod tests;
 mod words;
+mod workflows;
 
 use std::{fmt, path::Path};
 
@@ -50,6 +51,7 @@ pub(crate) fn look(root: &Path) -> Result<Vec<Finding>> {
     found.extend(budgets::check(&sources));
     found.extend(words::check(&sources));
     found.extend(docs::check(&sources));
+    found.extend(workflows::check(&sources));
     let allowed = allow::Allowed::parse(sources.text(ALLOW).unwrap_or_default())?;
     let mut left = allowed.apply(found);
     left.sort();
