@@ -12,7 +12,7 @@ pub use self::batch::{Fate, assemble};
 pub use self::id::Id;
 pub use self::read::{Content, Frame, Message, Notification, Reply, Request, Response, Spoken, Unread};
 pub use self::source::Source;
-pub use self::write::{ErrorObject, answer_error, answer_result, notification, with_id};
+pub use self::write::{ErrorObject, answer_error, answer_result, error_without_id, notification, with_id};
 
 #[cfg(test)]
 mod tests;

@@ -312,6 +312,11 @@ impl Exchange {
             Fate::Replace(bytes) => self.send(from.other(), bytes),
             Fate::Cut => {}
         }
+        self.send_due();
+    }
+
+    /// Sends answers of ours whose time has come.
+    fn send_due(&mut self) {
         for (to, answer) in self.groups.due() {
             self.send(to, answer);
         }

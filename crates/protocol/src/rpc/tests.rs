@@ -219,6 +219,7 @@ fn our_own_messages() {
     let error = ErrorObject { code: code::ABORTED, message: "no".to_owned(), data: Some(raw("{}")) };
     insta::assert_snapshot!(show(answer_error(Some(&id), &error)), @r#"{"jsonrpc":"2.0","id":18446744073709551616,"error":{"code":-32099,"message":"no","data":{}}}"#);
     insta::assert_snapshot!(show(answer_error(None, &error)), @r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32099,"message":"no","data":{}}}"#);
+    insta::assert_snapshot!(show(error_without_id(&error)), @r#"{"jsonrpc":"2.0","error":{"code":-32099,"message":"no","data":{}}}"#);
     insta::assert_snapshot!(show(notification("notifications/x", |out| { out.u64("n", 1); })), @r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"n":1}}"#);
     let given = raw(r#"{"jsonrpc":"9", "id":1,"x\"":2,"id":2}"#);
     insta::assert_snapshot!(show(with_id(given.view(), &id).expect("an object")), @r#"{"jsonrpc":"9","id":18446744073709551616,"x\"":2}"#);

@@ -16,6 +16,15 @@ pub struct ErrorObject {
     pub data: Option<Raw>,
 }
 
+impl ErrorObject {
+    fn write(&self, out: &mut ObjectWriter<'_>) {
+        out.i64("code", self.code).str("message", &self.message);
+        if let Some(data) = &self.data {
+            out.raw("data", data);
+        }
+    }
+}
+
 /// The answer to `id`.
 pub fn answer_result(id: &Id, result: &Raw) -> Bytes {
     line(result.len() + id.as_bytes().len(), |out| {
@@ -26,12 +35,14 @@ pub fn answer_result(id: &Id, result: &Raw) -> Bytes {
 /// The error answer to `id`; to nobody in particular where the id could not be read.
 pub fn answer_error(id: Option<&Id>, error: &ErrorObject) -> Bytes {
     line(error.message.len(), |out| {
-        out.raw("id", &id.map_or_else(Raw::null, Id::raw)).object("error", |out| {
-            out.i64("code", error.code).str("message", &error.message);
-            if let Some(data) = &error.data {
-                out.raw("data", data);
-            }
-        });
+        out.raw("id", &id.map_or_else(Raw::null, Id::raw)).object("error", |out| error.write(out));
+    })
+}
+
+/// The same to nobody in particular, where an id is never null (mcp §3.2).
+pub fn error_without_id(error: &ErrorObject) -> Bytes {
+    line(error.message.len(), |out| {
+        out.object("error", |out| error.write(out));
     })
 }
 

@@ -3,9 +3,9 @@
 
 use bytes::Bytes;
 use lockgate_protocol::debug::RunStatus;
-use lockgate_protocol::json::Place;
-use lockgate_protocol::mcp::method;
-use lockgate_protocol::rpc::{Content, ErrorObject, Frame, Id, Message, Spoken, answer_error};
+use lockgate_protocol::json::{Place, Raw};
+use lockgate_protocol::mcp::{Era, Params, method};
+use lockgate_protocol::rpc::{Content, ErrorObject, Frame, Id, Message, Spoken, answer_error, error_without_id};
 
 use super::Exchange;
 use super::action::{Action, Say};
@@ -104,14 +104,21 @@ impl Exchange {
         self.out.push(Action::Say(Say::Refused(from, error.message.clone())));
         for each in spoken {
             match &each.message {
+                Message::Request(request) if !unnamed => self.send(from, answer_error(Some(&request.id), &error)),
                 Message::Request(request) => {
-                    let id = Some(&request.id).filter(|_| !unnamed);
-                    self.send(from, answer_error(id, &error));
+                    let none = Raw::null();
+                    let params = Params::read(request.params.as_ref().unwrap_or(&none).view());
+                    let nobody = match params.meta.era().unwrap_or(era) {
+                        Era::Handshake => answer_error(None, &error),
+                        Era::Stateless => error_without_id(&error),
+                    };
+                    self.send(from, nobody);
                 }
                 Message::Response(response) => self.refuse_answer(from, response.id.as_ref(), &error),
                 Message::Notification(_) | Message::Other => {}
             }
         }
+        self.send_due();
         true
     }
 
@@ -129,6 +136,7 @@ impl Exchange {
     fn refuse_answer(&mut self, from: Side, id: Option<&Id>, error: &ErrorObject) {
         let Some(open) = id.and_then(|id| self.close(from.other(), id)) else { return };
         self.groups.closed(open.group);
+        self.cancels.answered(from.other(), &open.id, open.exec.era);
         self.send(from.other(), answer_error(Some(&open.id), error));
         self.fail(open.exec, error_info(format!("Refused({})", error.code), error.message.clone()));
     }

@@ -56,6 +56,35 @@ async fn a_guard_ends_the_session_rather_than_pass_what_is_too_long_or_too_deep(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refused_request_whose_id_is_doubtful_is_answered_as_its_era_has_it() {
+    let mut stage = Stage::shaped(|shape| shape.rules.duplicates = Duplicates::Refuse);
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+    for (line, start) in [
+        (r#"{"id":1,"id":2,"method":"a"}"#.to_owned(), r#"{"jsonrpc":"2.0","id":null,"error""#),
+        (format!(r#"{{"id":1,"id":2,"method":"a","params":{{{meta}}}}}"#), r#"{"jsonrpc":"2.0","error""#),
+    ] {
+        stage.host.say(&line).await;
+        let heard = stage.host.hear().await;
+        assert!(heard.starts_with(start), "{heard}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_answer_of_an_array_keeps_none_of_ours_back() {
+    let mut stage = Stage::shaped(|shape| shape.rules.duplicates = Duplicates::Refuse);
+    stage.attach();
+    stage.arm(&[r#"{"name":"b"}"#]);
+    let call = |id: u32, name: &str| format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#);
+    stage.host.say(&format!("[{},{}]", call(1, "a"), call(2, "b"))).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"inject","output":"x""#);
+    stage.server.hear().await;
+    stage.server.say(r#"{"id":1,"result":{"a":1,"a":2}}"#).await;
+    assert!(stage.host.hear().await.contains("duplicate-member"));
+    assert!(stage.host.hear().await.starts_with(r#"{"jsonrpc":"2.0","id":2,"result""#));
+}
+
+#[tokio::test(start_paused = true)]
 async fn strict_readers_refuse_frames_that_others_read_differently() {
     let mut stage = Stage::shaped(|shape| shape.rules.duplicates = Duplicates::Refuse);
     stage.host.say(r#"{"id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}"#).await;
