@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn tools() {
+    fn m09_m13_tools() {
         let same = |value: &str| check(tool, value, value);
         same(r#"{"content":[],"isError":true}"#);
         same(r#"{ "structuredContent": null }"#);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn resources() {
+    fn m09_m13_resources() {
         let lift: Lift = |value| resource(value, Some("file:///a"));
         check(lift, r#"{"contents":[]}"#, r#"{"contents":[]}"#);
         check(lift, r#""hi""#, r#"{"contents":[{"uri":"file:///a","text":"hi"}]}"#);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_and_models() {
+    fn m09_m13_prompts_and_models() {
         check(prompt, r#"{"messages":[]}"#, r#"{"messages":[]}"#);
         check(prompt, r#""hi""#, r#"{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}]}"#);
         check(prompt, "{}", r#"{"messages":[{"role":"user","content":{"type":"text","text":"{}"}}]}"#);

@@ -257,10 +257,15 @@ impl Line {
 
     /// The next frame, or how the socket ended.
     pub(crate) async fn next(&mut self) -> Result<Value, Option<CloseFrame>> {
+        self.next_text().await.map(|text| serde_json::from_str(&text).unwrap())
+    }
+
+    /// The same as it came.
+    pub(crate) async fn next_text(&mut self) -> Result<Utf8Bytes, Option<CloseFrame>> {
         loop {
             let next = timeout(SOON, self.ws.next()).await.expect("nothing came");
             match next {
-                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Text(text))) => return Ok(text),
                 Some(Ok(Message::Close(frame))) => return Err(frame),
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return Err(None),

@@ -74,6 +74,28 @@ async fn unknown_types_and_unknown_fields_are_kept_as_they_came() {
 }
 
 #[tokio::test]
+async fn b01_what_a_call_carries_is_kept_byte_for_byte() {
+    let room = Room::new().await;
+    let (mut app, mut viewer) = (room.app().await, room.viewer().await);
+    viewer.subscribe("r").await;
+    viewer.replay().await;
+    let started =
+        r#"{ "app":"a","sdk":{"name":"n","version":"1"}, "meta":{"era" : "stateless","transport":"h\u0074tp"} }"#;
+    let node = r#"{"contract":"sha256:ab\u0063" , "era":"handshake", "transport" :"memory","nodeId":"n","kind":"tool","name":"n","instanceId":"i","input":1.50}"#;
+    for (seq, kind, payload) in [(1, "run.started", started), (2, "node.started", node)] {
+        let text = format!(r#"{{"gm":1,"seq":{seq},"ts":5,"runId":"r","type":"{kind}","payload":{payload}}}"#);
+        app.line.send(text).await;
+    }
+    room.until_stored("r", 2).await;
+    let url = format!("{}/api/runs/r/events", room.hub.url());
+    let read = reqwest::get(url).await.unwrap().text().await.unwrap();
+    for payload in [started, node] {
+        assert!(read.contains(payload), "{payload} in {read}");
+        while !viewer.line.next_text().await.unwrap().contains(payload) {}
+    }
+}
+
+#[tokio::test]
 async fn bad_frames_harm_neither_their_neighbours_nor_another_run() {
     let room = Room::new().await;
     let (mut app, mut other) = (room.app().await, room.app().await);

@@ -5,7 +5,7 @@ use lockgate_hub::ErrorStop;
 use serde_json::json;
 
 #[tokio::test]
-async fn programs_hear_who_comes_and_goes() {
+async fn b06_b07_programs_hear_who_comes_and_goes_and_the_default_comes_and_goes_with_them() {
     let room = Room::new().await;
     let (mut app, mut python) = (room.app().await, room.python().await);
     assert_eq!(app.ack["watched"], false);
@@ -44,7 +44,7 @@ async fn a_parked_poll_watches() {
 }
 
 #[tokio::test]
-async fn the_default_may_be_fixed() {
+async fn b07_the_default_stands_where_it_was_asked_for() {
     let armed = async |config: fn(&mut lockgate_hub::HubConfig)| {
         let room = Room::with(config).await;
         room.app().await.ack["breakpoints"].clone()
