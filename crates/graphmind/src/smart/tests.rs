@@ -77,6 +77,8 @@ fn s02_each_family_is_told_apart_and_no_value_is_quoted() {
         (r#"{"error":null}"#, "pass"),
         (r#"{"error":false}"#, "pass"),
         (r#"{"error":"x","data":1}"#, "pass"),
+        (r#"{"error":1,"error":2}"#, "error-result: error is the only key"),
+        (r#"{"error":1,"error":null}"#, "pass"),
         (r#"{"exit_code":0,"exitCode":0.0,"exitStatus":-0}"#, "pass"),
         (r#"{"exit_code":"1"}"#, "pass"),
         (r#"{"exit_code":null}"#, "pass"),
