@@ -75,11 +75,16 @@ impl Fault {
     }
 }
 
-/// The system's words without its error number, lower-case like ours.
+/// The system's words without its error number, lower-case like ours; what happens most is told on Windows as elsewhere.
 fn reason(err: &io::Error) -> String {
     let text = err.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut letters = text.chars();
+    let (text, number) = text.split_once(" (os error").map_or((&*text, None), |(text, number)| (text, Some(number)));
+    match err.kind() {
+        io::ErrorKind::NotFound if cfg!(windows) && number.is_some() => return "no such file or directory".to_owned(),
+        io::ErrorKind::PermissionDenied if cfg!(windows) && number.is_some() => return "permission denied".to_owned(),
+        _ => {}
+    }
+    let mut letters = text.trim_end_matches('.').chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 

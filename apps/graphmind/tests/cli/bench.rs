@@ -56,9 +56,12 @@ impl Bench {
     }
 
     fn filtered(&self, text: &str) -> String {
-        let dir = self.dir.path().to_string_lossy().into_owned();
-        let program = env!("CARGO_BIN_EXE_graphmind");
-        mask(&text.replace(&dir, "[HOME]").replace(program, "[PROGRAM]"))
+        // Nothing that is compared has another backslash in it; within JSON they are doubled.
+        let slashed = |text: &str| {
+            if cfg!(windows) { text.replace(r"\\", "/").replace('\\', "/") } else { text.to_owned() }
+        };
+        let (dir, program) = (slashed(&self.dir.path().to_string_lossy()), slashed(env!("CARGO_BIN_EXE_graphmind")));
+        mask(&slashed(text).replace(&dir, "[HOME]").replace(&program, "[PROGRAM]"))
     }
 }
 

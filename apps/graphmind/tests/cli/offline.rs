@@ -149,7 +149,9 @@ fn a_database_that_cannot_be_used() {
 fn projects_are_told_how_to_be_watched() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("trip")).expect("made");
-    insta::assert_snapshot!(bench.shown(&["init", "trip", "--host", "plain", "--", "node", "my server.js"]), @"
+    let shown = bench.shown(&["init", "trip", "--host", "plain", "--", "node", "my server.js"]);
+    let quoted = |text: &str| text.replace(r#""[PROGRAM]""#, "[PROGRAM]").replace('"', "'");
+    insta::assert_snapshot!(if cfg!(windows) { quoted(&shown) } else { shown }, @"
     exit 0
     out No MCP or agent library found here. Any MCP server on stdio can be watched without a change to it.
     out 

@@ -51,6 +51,17 @@ fn frames_pass_unchanged_and_nothing_else_does() {
     assert!(shown.starts_with("exit 0\n"), "{shown}");
 }
 
+#[cfg(windows)]
+#[test]
+fn the_server_decides_the_exit_code() {
+    let bench = Bench::new();
+    for code in ["0", "3", "1000", "-1073741819"] {
+        let shown = bench.shown(&["mcp-proxy", "--port", "1", "--", "cmd", "/d", "/c", "exit", code]);
+        assert_eq!(shown.lines().next(), Some(&*format!("exit {code}")));
+    }
+}
+
+#[cfg(unix)]
 #[test]
 fn the_server_decides_the_exit_code() {
     let bench = Bench::new();
@@ -157,6 +168,7 @@ fn a_run_of_the_proxy_is_stored() {
 }
 
 /// A failing tool call is held, and nobody comes: at the limit the host gets the answer prepared for that.
+#[cfg(unix)]
 #[test]
 fn a_hold_ends_before_the_host_gives_up() {
     let bench = Bench::new();
