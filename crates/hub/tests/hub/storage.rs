@@ -85,6 +85,8 @@ async fn a_run_that_begins_while_nothing_is_kept_can_be_read_and_followed() {
     assert_eq!((mixed.len(), totals), (2, json!([2, null])), "what is kept, and what is not");
     assert_eq!(page("before", "limit=1").await, (mixed[..1].to_vec(), json!([2, mixed[0]])));
     assert_eq!(room.get("/api/runs/nobody/events").await.0, 404);
+    let pauses = room.ok("/api/pauses?runId=r").await;
+    assert_eq!((&pauses["run"]["status"], &pauses["pauses"][0]["pauseId"]), (&json!("running"), &json!("p")));
     let mut viewer = room.viewer().await;
     viewer.subscribe("r").await;
     assert_eq!(viewer.seqs(3).await, all, "whoever comes later sees it too");

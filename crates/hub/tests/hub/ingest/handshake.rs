@@ -85,7 +85,7 @@ async fn what_is_not_a_programs_to_say_is_passed_over() {
 }
 
 #[tokio::test]
-async fn breakpoints_reach_programs_in_a_form_they_understand() {
+async fn b12_breakpoints_reach_programs_in_a_form_they_understand() {
     let room = Room::new().await;
     let (mut ours, mut python) = (room.app().await, room.python().await);
     let mut viewer = room.viewer().await;

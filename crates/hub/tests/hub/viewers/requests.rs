@@ -141,13 +141,15 @@ async fn debug_state_is_shared_and_only_real_changes_are_told() {
 }
 
 #[tokio::test]
-async fn a_condition_that_is_no_rule_is_refused() {
+async fn b11_b12_a_condition_that_cannot_be_had_is_refused_and_viewers_hear_how_many_lack_them() {
     let room = Room::new().await;
     let (python, mut viewer) = (room.python().await, room.viewer().await);
     viewer.control("*", "breakpoint.set", json!({"matcher": {"when": {"launch": ["missiles"]}}})).await;
     assert!(viewer.line.until("error").await["message"].as_str().unwrap().contains("condition"));
     let state = viewer.line.until("state").await;
     assert_eq!(state["breakpoints"], json!([{"point": "error"}]), "rolled back");
+    viewer.control("*", "breakpoint.set", json!({"matcher": {"after": -1}})).await;
+    assert!(viewer.line.until("error").await["message"].as_str().unwrap().contains("after"));
     assert_eq!(state["appsWithoutConditions"], 1);
     // Who comes and goes is told while some breakpoint cannot be sent to everybody.
     viewer.control("*", "breakpoint.set", json!({"matcher": {"name": "x", "after": 1}})).await;
