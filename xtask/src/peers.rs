@@ -104,7 +104,7 @@ fn named(path: &Path) -> String {
 }
 
 /// As they are called on the search path, and where they lie off it.
-const BROWSERS: [&str; 5] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome.exe"];
+const BROWSERS: [&str; 5] = ["chromium", "google-chrome", "google-chrome-stable", "chromium-browser", "chrome.exe"];
 const APPLICATIONS: [&str; 2] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",

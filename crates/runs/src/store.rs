@@ -307,3 +307,37 @@ pub struct OrdRange {
 impl OrdRange {
     pub const ALL: OrdRange = OrdRange { after: 0, up_to: u64::MAX };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Page, StoredEvent};
+
+    fn events(seqs: &[u64]) -> Vec<StoredEvent> {
+        let event = |seq: &u64| StoredEvent {
+            ord: *seq,
+            seq: *seq,
+            ts: 1,
+            kind: "node.token".to_owned(),
+            node: None,
+            payload: None,
+            extra: None,
+        };
+        seqs.iter().map(event).collect()
+    }
+
+    #[test]
+    fn late_events_stand_where_they_belong() {
+        let check = |(stored, more): (&[u64], bool), late: &[u64], asked, expected: (&[u64], bool)| {
+            let page = Page { events: events(stored), more }.with(events(late), asked);
+            let seqs: Vec<u64> = page.events.iter().map(|event| event.seq).collect();
+            assert_eq!((seqs.as_slice(), page.more), expected, "{stored:?} and {late:?}");
+        };
+        check((&[1, 3], false), &[], (-1, 5), (&[1, 3], false));
+        check((&[1, 3], false), &[4, 2, 3], (-1, 5), (&[1, 2, 3, 4], false));
+        check((&[1, 3], false), &[2, 4], (-1, 2), (&[1, 2], true));
+        check((&[1, 3], true), &[2, 4], (-1, 2), (&[1, 2], true));
+        check((&[3], false), &[1, 2, 4], (2, 5), (&[3, 4], false));
+        check((&[], false), &[0, 7], (-1, 1), (&[0], true));
+        check((&[5, 6], true), &[7], (4, 2), (&[5, 6], true));
+    }
+}

@@ -409,6 +409,34 @@ async fn a_missed_row_is_made_or_caught_up_and_an_end_stays() {
 }
 
 #[tokio::test]
+async fn missed_events_get_the_numbers_they_were_shown_under_and_come_before_new_ones() {
+    let room = Room::new().await;
+    room.commit("a/1").await;
+    let failing = Batch { events: vec![event("a/2"), event("a/3!")], ..Batch::default() };
+    let shown = room.store.number(&failing).await.ords;
+    assert_eq!(ords(shown.clone()), "2 3");
+    let missed: Vec<(NewEvent, u64)> = failing.events.into_iter().zip(shown.into_iter().flatten()).collect();
+    let back = || Batch { missed: Some(missed.clone()), events: vec![event("a/4"), event("a/2")], ..Batch::default() };
+    assert_eq!(ords(room.store.commit(&back()).await.unwrap().ords), "4 -", "what was missed is here now");
+    assert_eq!(ords(room.store.commit(&back()).await.unwrap().ords), "- -", "and is kept once");
+    let run = room.store.run("a").await.unwrap().unwrap();
+    assert_eq!((room.by_ord("a").await, run.events, run.errors, run.last_ord), (vec![1, 2, 3, 4], 4, 1, 4));
+}
+
+#[tokio::test]
+async fn a_missed_event_whose_number_somebody_else_took_gets_the_next() {
+    let room = Room::new().await;
+    room.commit("a/1").await;
+    let theirs =
+        "INSERT INTO events (run_id, seq, ts, type, payload_json, ord) VALUES ('a', 9, 1, 'node.token', '{}', 2)";
+    sqlx::query(theirs).execute(&mut room.other().await).await.unwrap();
+    let batch = Batch { missed: Some(vec![(event("a/2"), 2)]), ..Batch::default() };
+    room.store.commit(&batch).await.unwrap();
+    assert_eq!(room.by_ord("a").await, [1, 9, 2]);
+    assert_eq!(room.commit("a/3").await, "4");
+}
+
+#[tokio::test]
 async fn files_that_may_not_be_used_are_told_apart() {
     let folder = TempDir::new().unwrap();
     let error = Store::open(folder.path()).await.unwrap_err();
