@@ -92,6 +92,22 @@ impl Written {
     }
 }
 
+/// Writes what is no UTF-8 as a mark: a console of Windows takes nothing else, and what follows would be lost with it.
+#[cfg(any(windows, test))]
+pub(crate) struct Legible<W>(pub(crate) W);
+
+#[cfg(any(windows, test))]
+impl<W: Write> Write for Legible<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write_all(String::from_utf8_lossy(bytes).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// A text without anything a terminal would act on.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -142,6 +158,14 @@ mod tests {
             assert_eq!(raw.view().str().as_deref(), Some(text), "{shown}");
             assert_eq!(visible(&shown), shown);
         }
+    }
+
+    #[test]
+    fn what_is_no_utf_8_costs_nothing_behind_it() {
+        let mut legible = Legible(Vec::new());
+        legible.write_all(b"ung\xFCltig, and more\n").expect("it is written");
+        assert_eq!(String::from_utf8_lossy(&legible.0), "ung\u{FFFD}ltig, and more\n");
+        assert!(std::str::from_utf8(&legible.0).is_ok());
     }
 
     /// Writes nothing until it is opened.

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::future::Future;
+#[cfg(windows)]
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -98,6 +100,12 @@ pub enum WaitForAttach {
 /// The server is started from the calling thread, which has to live as long as it: on Linux it is told when that thread ends.
 pub async fn run(config: StdioConfig) -> Exited {
     let (end, restore) = stdio::own();
+    #[cfg(windows)]
+    let exited = match std::io::stderr() {
+        console if console.is_terminal() => carry(config, end, crate::console::Legible(console)).await,
+        other => carry(config, end, other).await,
+    };
+    #[cfg(unix)]
     let exited = carry(config, end, std::io::stderr()).await;
     restore.now();
     exited
