@@ -267,6 +267,7 @@ impl State {
         if !self.owed.runs.is_empty() {
             self.repay(clock);
             self.drain(&mut inputs, clock).await;
+            self.owed.part();
         }
         // Dropping the way to the writer lets it commit and end.
     }

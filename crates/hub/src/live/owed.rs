@@ -41,6 +41,14 @@ impl Owed {
         }
     }
 
+    /// Says what is lost with the hub.
+    pub(super) fn part(&self) {
+        let lost = self.lost + u64::try_from(self.events.len()).unwrap_or(u64::MAX);
+        if lost > 0 {
+            tracing::error!(lost, "the hub stops, and some events were never kept");
+        }
+    }
+
     /// Events of a run that the store has missed.
     pub(super) fn of<'o>(&'o self, run: &str) -> impl Iterator<Item = (&'o NewEvent, u64)> {
         self.events.iter().filter(move |(event, _)| *event.run == *run).map(|(event, ord)| (event, *ord))
