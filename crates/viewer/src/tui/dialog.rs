@@ -18,18 +18,24 @@ pub(super) fn prompt(state: &State, prompt: &Prompt, frame: &mut Frame<'_>) {
         Some(name) => format!("abort ends the held call of {name}; esc closes this"),
         None => "no call is held; quit leaves, esc closes this".to_owned(),
     };
-    let typed = Line::styled(format!(":{}▏", prompt.text), state.colour.strong());
-    popup(state, "type a word", vec![typed, Line::styled(about, state.colour.faint())], frame);
+    let room = room(frame.area());
+    let typed = Line::styled(format!(":{}▏", visible(&prompt.text)), state.colour.strong());
+    let about = wrap(&about, room).into_iter().map(|line| Line::styled(line, state.colour.faint()));
+    popup(state, "type a word", std::iter::once(typed).chain(about).collect(), frame);
 }
 
 pub(super) fn confirm(state: &State, proposal: &Proposal, frame: &mut Frame<'_>) {
-    let room = usize::from(frame.area().width.saturating_sub(4)).min(WIDEST);
+    let room = room(frame.area());
     let height = usize::from(frame.area().height.saturating_sub(6));
     let mut lines: Vec<Line<'static>> = Vec::new();
     for line in json::lines(&proposal.value, height) {
         lines.extend(wrap(&line, room).into_iter().map(Line::from));
     }
-    lines.truncate(height);
+    let cut = (lines.len() + 1).saturating_sub(height);
+    if cut > 1 {
+        lines.truncate(height.saturating_sub(1));
+        lines.push(Line::styled(format!("… {cut} more lines, not shown"), state.colour.faint()));
+    }
     lines.push(Line::styled("enter sends it · esc keeps the draft", state.colour.faint()));
     popup(state, &proposal.title, lines, frame);
 }
@@ -42,6 +48,11 @@ pub(super) fn popup(state: &State, title: &str, lines: Vec<Line<'static>>, frame
     let block = Block::bordered().title(format!(" {title} ")).title_style(state.colour.strong());
     frame.render_widget(Clear, area);
     frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// Columns inside a box.
+pub(super) fn room(screen: Rect) -> usize {
+    usize::from(screen.width.saturating_sub(4)).min(WIDEST)
 }
 
 fn middle(screen: Rect, columns: usize, rows: usize) -> Rect {

@@ -24,8 +24,8 @@ pub(crate) fn draw(state: &State, frame: &mut Frame<'_>) {
     }
     status::footer(state, frame, areas.footer);
     match &state.overlay {
-        Overlay::None => {}
-        Overlay::Help => help::draw(state, frame),
+        Overlay::None | Overlay::Filter => {}
+        Overlay::Help(top) => help::draw(state, *top, frame),
         Overlay::Prompt(prompt) => dialog::prompt(state, prompt, frame),
         Overlay::Confirm(proposal) => dialog::confirm(state, proposal, frame),
     }

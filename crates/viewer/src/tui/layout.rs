@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::state::{Rail, State};
+use super::state::{Focus, Rail, State};
 
 /// The rectangles of the screen.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,8 @@ impl Areas {
         .areas(screen);
         let wanted = match state.rail {
             Rail::Hidden => 0,
-            Rail::Shown if columns < 60 => 0,
+            // No room for both; where the cursor is must be seen.
+            Rail::Shown if columns < 60 && state.focus != Focus::Rail => 0,
             Rail::Shown if columns < 100 => 21,
             Rail::Shown => 26,
         };

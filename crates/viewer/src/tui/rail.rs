@@ -12,15 +12,21 @@ use super::words::{age, pad, visible};
 use crate::model::{RunInfo, Status};
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
-    let text = format!("runs {}", state.list.len());
+    let listed = state.listed();
+    let text = match (state.filter.is_empty(), state.list.len()) {
+        (true, all) if all > MANY => format!("runs {all} · / filter"),
+        (true, all) => format!("runs {all}"),
+        (false, all) => format!("runs {}/{all} · /{}", listed.len(), visible(&state.filter)),
+    };
     heading(state, Heading { focus: Some(Focus::Rail), text: &text }, frame, area);
     let area = inside(area);
-    if state.list.is_empty() {
-        return body(vec![Line::styled("none yet", state.colour.faint())], frame, area);
+    if listed.is_empty() {
+        let text = if state.list.is_empty() { "none yet" } else { "none like that" };
+        return body(vec![Line::styled(text, state.colour.faint())], frame, area);
     }
     let height = usize::from(area.height);
     let first = first_line(state.list_at, height);
-    let lines = state.list.iter().enumerate().skip(first).take(height);
+    let lines = listed.into_iter().enumerate().skip(first).take(height);
     body(lines.map(|(at, info)| line(state, info, at, area.width.into())).collect(), frame, area);
 }
 
@@ -49,3 +55,6 @@ fn line(state: &State, info: &RunInfo, at: usize, width: usize) -> Line<'static>
         span(right, if info.held > 0 { state.colour.warning() } else { state.colour.faint() }),
     ])
 }
+
+/// Runs above which the list offers its filter (hub §15.4).
+pub(super) const MANY: usize = 6;

@@ -3,6 +3,8 @@
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+#[cfg(unix)]
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crossterm::event::{Event as Terminal, EventStream};
@@ -51,7 +53,10 @@ pub async fn run(config: TuiConfig) -> Result<(), TuiError> {
     let mut screen = Screen::open()?;
     let (hub, running) = link(config.url.clone(), Arc::clone(&config.token));
     let running = tokio::spawn(running);
-    let result = Driver::new(&config, hub, screen.size()?).drive(&mut screen).await;
+    let result = match screen.size() {
+        Ok(size) => Driver::new(&config, hub, size).drive(&mut screen).await,
+        Err(error) => Err(error.into()),
+    };
     screen.close()?;
     running.abort();
     result
@@ -169,9 +174,8 @@ async fn key(keys: &mut Option<EventStream>) -> Next {
     match keys.next().await {
         Some(Ok(Terminal::Key(key))) => Next::Event(Event::Key(key)),
         Some(Ok(Terminal::Resize(columns, rows))) => Next::Event(Event::Resized(columns, rows)),
-        Some(Ok(Terminal::FocusGained | Terminal::FocusLost | Terminal::Mouse(_) | Terminal::Paste(_))) => {
-            Next::Nothing
-        }
+        Some(Ok(Terminal::Paste(text))) => Next::Event(Event::Pasted(text)),
+        Some(Ok(Terminal::FocusGained | Terminal::FocusLost | Terminal::Mouse(_))) => Next::Nothing,
         Some(Err(_)) | None => Next::Leave,
     }
 }
@@ -197,16 +201,17 @@ async fn edited(editor: &mut Option<(Ticket, JoinHandle<Result<String, String>>)
     Next::Event(Event::Edited { ticket, text })
 }
 
-/// Until somebody outside wants us to end: the terminal is gone, or a polite kill.
+/// Until somebody outside wants us to end: the terminal is gone, or a kill that asks. (Typed, ctrl-c is a key.)
 #[cfg(unix)]
 async fn stop() {
     use tokio::signal::unix::{SignalKind, signal};
-    let (hangup, terminate) = (signal(SignalKind::hangup()), signal(SignalKind::terminate()));
-    let (Ok(mut hangup), Ok(mut terminate)) = (hangup, terminate) else { return std::future::pending().await };
-    tokio::select! {
-        _ = hangup.recv() => {}
-        _ = terminate.recv() => {}
-    }
+    let asking = [SignalKind::hangup(), SignalKind::terminate(), SignalKind::interrupt(), SignalKind::quit()];
+    let mut signals: Vec<_> = asking.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    std::future::poll_fn(|context| {
+        let came = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+        if came { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 #[cfg(not(unix))]

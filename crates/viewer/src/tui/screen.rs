@@ -1,8 +1,11 @@
 //! The terminal: taken over, lent to an editor, and given back.
 
 use std::io::{self, IsTerminal as _, Stdout, Write as _, stdin, stdout};
+use std::panic;
 use std::process::Command;
 
+use crossterm::cursor::Show;
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -21,7 +24,14 @@ pub(super) struct Screen {
 impl Screen {
     /// Takes the terminal over; a panic gives it back.
     pub(super) fn open() -> io::Result<Self> {
-        Ok(Self { terminal: ratatui::try_init()? })
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let _ = execute!(stdout(), DisableBracketedPaste, Show);
+            before(info);
+        }));
+        let terminal = ratatui::try_init()?;
+        execute!(stdout(), EnableBracketedPaste)?;
+        Ok(Self { terminal })
     }
 
     pub(super) fn is_there() -> bool {
@@ -40,12 +50,12 @@ impl Screen {
     /// Gives the terminal to somebody else for a while.
     pub(super) fn lend() -> io::Result<()> {
         disable_raw_mode()?;
-        execute!(stdout(), LeaveAlternateScreen, crossterm::cursor::Show)
+        execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show)
     }
 
     pub(super) fn take_back(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
-        execute!(stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;
         // A new one knows of nothing on the screen and paints all of it. Clearing the old one would ask the terminal
         // where its cursor is, and the answer gets lost behind a key reader that just ended.
         self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
@@ -53,7 +63,7 @@ impl Screen {
     }
 
     pub(super) fn close(self) -> io::Result<()> {
-        ratatui::try_restore()
+        Self::lend()
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct State {
     pub(crate) aim: Option<Arc<str>>,
     pub(crate) steady_at: u64,
     pub(crate) overlay: Overlay,
+    /// What runs are looked for by; empty lists all.
+    pub(crate) filter: String,
     pub(crate) notice: Option<Notice>,
     pub(crate) drafts: HashMap<Ticket, String>,
     pub(crate) asked: HashMap<String, Asked>,
@@ -79,6 +81,10 @@ pub(crate) struct Tracked {
     /// When everything seen was last known to be on disk.
     pub(crate) saved_at: u64,
     pub(crate) replay: Option<Replay>,
+    /// Whether the hub said all it has kept of it.
+    pub(crate) replayed: bool,
+    /// Whether it was decided how it opens.
+    pub(crate) opened: bool,
     /// How old the newest live event was when it came.
     pub(crate) lag: u64,
     /// What was folded or unfolded by hand.
@@ -123,7 +129,10 @@ pub(crate) enum Focus {
 #[derive(Debug, Clone)]
 pub(crate) enum Overlay {
     None,
-    Help,
+    /// Scrolled down by so many lines.
+    Help(usize),
+    /// A filter of the run list is being typed.
+    Filter,
     /// A word is being typed.
     Prompt(Prompt),
     /// A release with a value stands ready.
@@ -199,6 +208,7 @@ impl State {
             aim: None,
             steady_at: 0,
             overlay: Overlay::None,
+            filter: String::new(),
             notice: None,
             drafts: HashMap::new(),
             asked: HashMap::new(),
@@ -222,6 +232,31 @@ impl State {
     pub(crate) fn info(&self) -> Option<&RunInfo> {
         let shown = self.shown.as_ref()?;
         self.list.iter().find(|info| info.id == *shown)
+    }
+
+    /// The run list as it is shown: runs whose app or id has what is looked for, whatever its case.
+    pub(crate) fn listed(&self) -> Vec<&RunInfo> {
+        let wanted = self.filter.to_lowercase();
+        let fits = |info: &&RunInfo| [&*info.app, &*info.id].iter().any(|text| text.to_lowercase().contains(&wanted));
+        self.list.iter().filter(|info| wanted.is_empty() || fits(info)).collect()
+    }
+
+    /// Whether the hub has nothing of the run that was asked for.
+    pub(crate) fn is_missing(&self) -> bool {
+        let silent = |tracked: &Tracked| tracked.replayed && tracked.ord.is_none() && tracked.run.nodes().is_empty();
+        self.tracked().is_some_and(silent) && self.info().is_none()
+    }
+
+    /// The line of the tree the cursor is on: the node's own, else the one it is folded away under.
+    pub(crate) fn row_at(&self, shown: &[Row]) -> Option<usize> {
+        let run = self.run()?;
+        let at = run.find(self.node.as_ref()?)?;
+        let place = |wanted: NodeAt| shown.iter().position(|row| row.node == wanted);
+        place(at).or_else(|| {
+            let whole = rows(run, |_| false);
+            let before = whole.iter().take_while(|row| row.node != at);
+            before.filter_map(|row| place(row.node)).last()
+        })
     }
 
     /// The tree as it is shown.
@@ -268,6 +303,8 @@ impl Tracked {
             stored: None,
             saved_at: 0,
             replay: None,
+            replayed: false,
+            opened: false,
             lag: 0,
             folds: HashMap::new(),
             used: 0,

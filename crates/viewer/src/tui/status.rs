@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::draw::span;
-use super::state::{Link, State};
+use super::state::{Link, Overlay, State};
 use super::theme::run_sign;
 use super::words::{age, counted, fit, pad, visible, width};
 use crate::model::{Run, elapsed, print};
@@ -25,9 +25,13 @@ pub(super) fn title(state: &State, frame: &mut Frame<'_>, area: Rect) {
 
 pub(super) fn footer(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let room = usize::from(area.width);
-    let line = match &state.notice {
-        Some(notice) => span(fit(&format!(" {}", notice.text), room), state.colour.warning()),
-        None => span(fit(&keys(state), room), state.colour.faint()),
+    let line = match (&state.overlay, &state.notice) {
+        (Overlay::Filter, _) => {
+            let text = format!(" /{}▏ enter shows the run · esc lists all", visible(&state.filter));
+            span(fit(&text, room).into_owned(), state.colour.strong())
+        }
+        (_, Some(notice)) => span(fit(&format!(" {}", notice.text), room).into_owned(), state.colour.warning()),
+        (_, None) => span(keys(state, room), state.colour.faint()),
     };
     frame.render_widget(Line::from(line), area);
 }
@@ -56,6 +60,9 @@ pub(super) fn health(state: &State) -> String {
 }
 
 fn run_words(state: &State, run: &Run) -> String {
+    if state.is_missing() {
+        return format!(" {} · not there", visible(&run.id));
+    }
     let app = if run.app.is_empty() { &*run.id } else { &*run.app };
     let name = run.name.as_deref().filter(|name| *name != app);
     let name = name.map(|name| format!(" {}", visible(name))).unwrap_or_default();
@@ -88,12 +95,28 @@ fn debug_words(state: &State) -> String {
     words
 }
 
-fn keys(state: &State) -> String {
-    if state.hold().is_some() {
-        return " c continue  s step  r retry  i inject  e edit  :abort  n next  ? help".to_owned();
+/// As many keys as there is room for; where all of them stand is always among them.
+fn keys(state: &State, room: usize) -> String {
+    let keys = match (&state.link, state.hold()) {
+        (Link::Open, Some(_)) => RELEASES,
+        (Link::Open | Link::Connecting { .. } | Link::Lost { .. }, _) => MOVES,
+    };
+    let mut text = String::new();
+    for key in keys {
+        let longer = format!("{text} {key} ");
+        if width(&longer) + width(HELP) > room {
+            break;
+        }
+        text = longer;
     }
-    " ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit".to_owned()
+    text + HELP
 }
+
+const RELEASES: &[&str] = &["c continue", "s step", "r retry", "i inject", "e edit", ":abort", "n next"];
+
+const MOVES: &[&str] = &["↑↓ move", "tab pane", "enter open", "space fold", "f follow", "b runs", "q quit"];
+
+const HELP: &str = " ? help";
 
 /// A commit takes milliseconds; only one that takes longer than this is worth a word.
 const UNSAVED_MS: u64 = 1_000;

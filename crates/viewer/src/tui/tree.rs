@@ -10,7 +10,7 @@ use super::layout::inside;
 use super::state::{Focus, Follow, State};
 use super::theme::{kind, sign};
 use super::timeline;
-use super::words::{counted, pad, visible};
+use super::words::{counted, pad, visible, wrap};
 use crate::model::{Node, Row, Run, State as NodeState, print};
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
@@ -20,12 +20,14 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     heading(state, Heading { focus: Some(Focus::Tree), text: &text }, frame, area);
     let area = inside(area);
     let Some(run) = state.run() else { return body(nothing(state), frame, area) };
+    if state.is_missing() {
+        return body(missing(state, run, area.width.into()), frame, area);
+    }
     if rows.is_empty() {
         let line = Line::styled("no events of this run yet", state.colour.faint());
         return body(vec![line], frame, area);
     }
-    let selected = state.node.as_ref().and_then(|id| run.find(id));
-    let at = rows.iter().position(|row| Some(row.node) == selected);
+    let at = state.row_at(&rows);
     let height = usize::from(area.height);
     let shown = rows.iter().enumerate().skip(first_line(at.unwrap_or(0), height)).take(height);
     let lines = shown.filter_map(|(place, row)| {
@@ -46,6 +48,15 @@ fn nothing(state: &State) -> Vec<Line<'static>> {
         "MCP server behind `graphmind mcp-proxy`".to_owned(),
     ];
     lines.into_iter().map(|line| Line::styled(line, state.colour.faint())).collect()
+}
+
+/// What the screen says of a run the hub does not know.
+fn missing(state: &State, run: &Run, width: usize) -> Vec<Line<'static>> {
+    let what = format!("the hub has no run {}", visible(&run.id));
+    let hint = "hint: choose one from the run list (tab, enter), or see `graphmind runs` for what is kept";
+    let what = wrap(&what, width).into_iter().map(|line| Line::styled(line, state.colour.warning()));
+    let hint = wrap(hint, width).into_iter().map(|line| Line::styled(line, state.colour.faint()));
+    what.chain(hint).collect()
 }
 
 struct Shown<'s> {

@@ -1,6 +1,7 @@
 //! The heart of the viewer: `(state, event) → (state, actions)`. Draws nothing, waits for nothing.
 
 mod edit;
+mod find;
 mod frames;
 mod keys;
 mod release;
@@ -16,6 +17,8 @@ pub(super) use frames::show;
 #[derive(Debug)]
 pub(crate) enum Event {
     Key(KeyEvent),
+    /// Text that came all at once.
+    Pasted(String),
     Resized(u16, u16),
     Opened,
     Frame(Frame),
@@ -49,9 +52,13 @@ pub(crate) enum Action {
 pub(crate) fn update(mut state: State, now: u64, event: Event) -> (State, Vec<Action>) {
     state.now = now;
     let before = state.aim.take();
-    let by_hand = matches!(event, Event::Key(_));
+    let by_hand = matches!(event, Event::Key(_) | Event::Pasted(_));
     let actions = match event {
         Event::Key(key) => keys::key(&mut state, key),
+        Event::Pasted(text) => {
+            keys::pasted(&mut state, &text);
+            Vec::new()
+        }
         Event::Resized(columns, rows) => {
             state.size = (columns, rows);
             Vec::new()

@@ -61,7 +61,7 @@ fn before_a_hub_is_there() {
 
 
 
-     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit
+     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  q quit  ? help
     ");
     let mut stage = Stage::new();
     stage.event(Event::Closed { why: "connection refused".to_owned() });
@@ -96,7 +96,7 @@ fn before_there_is_a_run() {
 
 
 
-     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit
+     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  q quit  ? help
     ");
 }
 
@@ -126,7 +126,7 @@ fn a_run() {
 
 
 
-     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit
+     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  q quit  ? help
     "#);
     assert_snapshot!(trip().screen(120, 40), @r#"
      ▸ shop book-trip · running · 1.1s · 1 error                                                                       live
@@ -168,7 +168,7 @@ fn a_run() {
 
 
 
-     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit
+     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  q quit  ? help
     "#);
 }
 
@@ -272,7 +272,7 @@ fn an_error_in_the_inspector() {
                           {
                             "from": "VIE",
                             "to": "LIS"
-     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  ? help  q quit
+     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  q quit  ? help
     "#);
 }
 
@@ -293,7 +293,7 @@ fn a_model_step_in_the_inspector() {
            "role": "user",
            "content": "to Lisbon"
          }
-    nter open  space fold  f follow  b runs  ? help  q quit
+    nter open  space fold  f follow  b runs  q quit  ? help
     "#);
 }
 
@@ -325,7 +325,7 @@ fn a_lost_hub() {
                           }
     ─ held 1 (stale) ───────────────────────────────────────────────────────────────
     ›‖ before book_flight · breakpoi… · 5.7s · editable · continue in 13s (patience)
-     c continue  s step  r retry  i inject  e edit  :abort  n next  ? help
+     ↑↓ move  tab pane  enter open  space fold  f follow  b runs  q quit  ? help
     "#);
     stage.typed("c");
     assert_eq!((stage.sent().as_str(), stage.notice()), ("", "not connected: nothing can be released"));
@@ -446,22 +446,22 @@ fn help_and_a_word_being_typed() {
     ─ runs 1 ────────────▌ 5 nodes · following ─────────────────────────────────────
      ›▸ shop         now   ▸ agnt - book-trip                        running    1.1s
                            ✓ llm      plan                           ok        203ms
-            ┌ help: any key closes it ──────────────────────────────────────┐  197ms
-            │c  continue the held call        ↑ ↓ j k  move                 │
-            │s  step: stop at the next call   g G      first, last          │  100ms
-            │r  retry it                      tab      next pane            │
-            │i  inject an answer ($EDITOR)    enter    show run, inspect    │
-            │e  edit arguments ($EDITOR)      ← → spc  fold, unfold         │
-            │n N  next, previous held call    [ ]      executions           │
-            │:abort  end the held call        f        follow what happens  │───────
-            │                                 b        run list             │
-            │p  breakpoint at this node       esc      forget the choice    │
-            │x  breakpoint at every error     q ^c     quit                 │
-            │m  step mode on, off                                           │
-            │                                                               │
-            │› marks the held call that keys act on.                        │
-            │· ahead  ▸ running  ‖ held  ✓ ok  ✗ error  ■ aborted           │
-            └───────────────────────────────────────────────────────────────┘
+          ┌ help: any key closes it ──────────────────────────────────────────┐197ms
+          │c  continue the held call        ↑ ↓ j k  move                     │
+          │s  step: stop at the next call   g G      first, last              │100ms
+          │r  retry it                      tab      next pane                │
+          │i  inject an answer ($EDITOR)    enter    show run, inspect        │
+          │e  edit arguments ($EDITOR)      ← → spc  fold, unfold             │
+          │n N  next, previous held call    [ ]      executions               │
+          │:abort  end the held call        E        next error               │─────
+          │                                 f        follow what happens      │
+          │p  breakpoint at this node       b /      run list, filter it      │
+          │x  breakpoint at every error     esc      forget the choice        │
+          │m  step mode on, off             ? q ^c   this help, quit          │
+          │                                                                   │
+          │› marks the held call that keys act on; • a breakpoint.            │
+          │· ahead  ▸ running  ‖ held  ✓ ok  ✗ error  ■ aborted  ? abandoned  │
+          └───────────────────────────────────────────────────────────────────┘
                           }
     ─ held 1 ───────────────────────────────────────────────────────────────────────
     ›‖ before book_flight · breakpoi… · 2.7s · editable · continue in 16s (patience)

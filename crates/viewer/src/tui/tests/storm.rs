@@ -17,6 +17,7 @@ enum Act {
     Opened,
     Closed,
     Edited(String),
+    Pasted(String),
 }
 
 proptest! {
@@ -54,6 +55,9 @@ fn play(stage: &mut Stage, act: Act) {
         Act::Closed => {
             stage.event(Event::Closed { why: "gone".to_owned() });
         }
+        Act::Pasted(text) => {
+            stage.event(Event::Pasted(text));
+        }
         Act::Edited(text) => {
             let ticket = stage.actions.iter().find_map(|action| match action {
                 Action::Edit { ticket, .. } => Some(ticket.clone()),
@@ -75,12 +79,13 @@ fn acts() -> impl Strategy<Value = Act> {
         1 => (0_u64..20_000).prop_map(Act::Pass),
         1 => sample::select(vec![Act::Opened, Act::Closed]),
         1 => sample::select(vec!["", "{}", "[1]", r#"{"x":2}"#, r#"{"x":"__REDACTED__"}"#, "\u{1b}"]).prop_map(|text| Act::Edited(text.to_owned())),
+        1 => any::<String>().prop_map(Act::Pasted),
     ]
 }
 
 fn keys() -> impl Strategy<Value = KeyCode> {
     prop_oneof![
-        sample::select("csrienNmpxfbjkgG[] :?a".chars().collect::<Vec<_>>()).prop_map(KeyCode::Char),
+        sample::select("csrienNmpxfbjkgG[] :?a/E".chars().collect::<Vec<_>>()).prop_map(KeyCode::Char),
         any::<char>().prop_map(KeyCode::Char),
         sample::select(vec![
             KeyCode::Up,

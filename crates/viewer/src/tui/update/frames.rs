@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Action;
+use super::{Action, find};
 use crate::feed::{self, Frame, Outcome};
 use crate::model::{RunInfo, Status, Taken};
 use crate::tui::state::{Follow, Link, Replay, State, Tracked};
@@ -26,11 +26,12 @@ pub(super) fn frame(state: &mut State, frame: Frame) -> Vec<Action> {
         Frame::ReplayEnd { run } => {
             let status = state.list.iter().find(|info| info.id == run).map(|info| info.status);
             if let Some(tracked) = state.runs.get_mut(&run) {
-                tracked.replay = None;
+                (tracked.replay, tracked.replayed) = (None, true);
                 status.into_iter().for_each(|status| tracked.run.stands(status));
                 // It was read from there.
                 (tracked.stored, tracked.saved_at) = (tracked.stored.max(tracked.ord), state.now);
             }
+            find::fold_large(state, &run);
         }
         Frame::Event { run, ord, envelope } => {
             let now = state.now;
@@ -40,7 +41,9 @@ pub(super) fn frame(state: &mut State, frame: Frame) -> Vec<Action> {
                 Some(replay) => replay.seen += 1,
                 None => tracked.lag = now.saturating_sub(envelope.ts),
             }
-            if tracked.run.take(&envelope) == Taken::New && state.shown.as_ref() == Some(&run) {
+            let taken = tracked.run.take(&envelope);
+            find::fold_large(state, &run);
+            if taken == Taken::New && state.shown.as_ref() == Some(&run) {
                 follow(state, &envelope.kind);
             }
         }
@@ -100,6 +103,9 @@ pub(super) fn settle_cursor(state: &mut State) {
     let target = target.map(|node| Arc::clone(&node.id));
     if target.is_some() && target != state.node {
         (state.node, state.execution, state.scroll) = (target, None, 0);
+        if held.is_some() {
+            find::uncover(state);
+        }
     }
 }
 
@@ -110,8 +116,9 @@ fn listed(state: &mut State, mut list: Vec<RunInfo>) -> Vec<Action> {
             tracked.run.stands(info.status);
         }
     }
+    let under = find::under_cursor(state);
     state.list = list;
-    state.list_at = state.list_at.min(state.list.len().saturating_sub(1));
+    find::keep_cursor(state, under);
     match (&state.shown, state.list.first()) {
         (None, Some(newest)) => {
             let newest = Arc::clone(&newest.id);
@@ -134,10 +141,9 @@ fn updated(state: &mut State, info: RunInfo) -> Vec<Action> {
         None => {
             let id = Arc::clone(&info.id);
             let at = state.list.partition_point(|known| known.started > info.started);
+            let under = find::under_cursor(state);
             state.list.insert(at, info);
-            if at <= state.list_at && state.list.len() > 1 {
-                state.list_at += 1;
-            }
+            find::keep_cursor(state, under);
             if state.shown.is_none() || (idle && state.follow == Follow::On) { show(state, &id) } else { Vec::new() }
         }
     }

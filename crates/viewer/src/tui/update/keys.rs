@@ -6,11 +6,12 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use lockgate_protocol::debug::{Matcher, PausePoint, ResumeAction};
 
 use super::frames::{settle_cursor, show};
-use super::{Action, edit, release};
-use crate::tui::inspector;
+use super::{Action, edit, find, release};
+use crate::model::NodeAt;
 use crate::tui::layout::Areas;
 use crate::tui::state::{Focus, Fold, Follow, Overlay, Prompt, Rail, State};
 use crate::tui::words::visible;
+use crate::tui::{help, inspector};
 
 pub(super) fn key(state: &mut State, key: KeyEvent) -> Vec<Action> {
     if key.kind == KeyEventKind::Release {
@@ -24,7 +25,8 @@ pub(super) fn key(state: &mut State, key: KeyEvent) -> Vec<Action> {
     }
     match std::mem::replace(&mut state.overlay, Overlay::None) {
         Overlay::None => plain(state, key),
-        Overlay::Help => Vec::new(),
+        Overlay::Help(top) => help(state, top, key.code),
+        Overlay::Filter => find::filter_key(state, key.code),
         Overlay::Prompt(typed) => prompt(state, typed, key.code),
         Overlay::Confirm(proposal) => match key.code {
             KeyCode::Enter => release::confirmed(state, proposal),
@@ -38,6 +40,30 @@ pub(super) fn key(state: &mut State, key: KeyEvent) -> Vec<Action> {
             }
         },
     }
+}
+
+/// Text where text is typed; nowhere else does any of it count as a key.
+pub(super) fn pasted(state: &mut State, text: &str) {
+    let letters = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    match &mut state.overlay {
+        // Never the end of the line: only a person says that a word is whole.
+        Overlay::Prompt(prompt) => prompt.text.extend(letters.take(LONGEST_WORD.saturating_sub(prompt.text.len()))),
+        Overlay::Filter => find::longer(state, letters.collect::<String>().trim()),
+        Overlay::None | Overlay::Help(_) | Overlay::Confirm(_) => {
+            state.say("pasted text is not taken as keys: nothing was done");
+        }
+    }
+}
+
+fn help(state: &mut State, top: usize, key: KeyCode) -> Vec<Action> {
+    let lowest = help::lowest(state.size);
+    let top = match key {
+        KeyCode::Down | KeyCode::PageDown | KeyCode::Char('j' | ' ') if lowest > 0 => top + 1,
+        KeyCode::Up | KeyCode::PageUp | KeyCode::Char('k') if lowest > 0 => top.saturating_sub(1),
+        _ => return Vec::new(),
+    };
+    state.overlay = Overlay::Help(top.min(lowest));
+    Vec::new()
 }
 
 fn plain(state: &mut State, key: KeyEvent) -> Vec<Action> {
@@ -56,6 +82,7 @@ fn plain(state: &mut State, key: KeyEvent) -> Vec<Action> {
         KeyCode::Enter => enter(state),
         KeyCode::Esc => {
             (state.notice, state.chosen) = (None, None);
+            find::all(state);
             Vec::new()
         }
         _ => Vec::new(),
@@ -63,6 +90,10 @@ fn plain(state: &mut State, key: KeyEvent) -> Vec<Action> {
 }
 
 fn letter_key(state: &mut State, letter: char) -> Vec<Action> {
+    if letter == 'E' {
+        find::next_error(state);
+        return Vec::new();
+    }
     match letter.to_ascii_lowercase() {
         'c' => release::release(state, ResumeAction::Continue),
         'r' => release::release(state, ResumeAction::Retry),
@@ -84,11 +115,12 @@ fn letter_key(state: &mut State, letter: char) -> Vec<Action> {
         '[' => execution(state, -1),
         ']' => execution(state, 1),
         ' ' => toggle_fold(state),
+        '/' => find::filter(state),
         ':' => begin(state, ""),
         // Whoever types the word without a colon first must not hit other keys on the way.
         'a' => begin(state, "a"),
         '?' => {
-            state.overlay = Overlay::Help;
+            state.overlay = Overlay::Help(0);
             Vec::new()
         }
         'q' => vec![Action::Quit],
@@ -147,7 +179,7 @@ fn focus(state: &mut State, by: isize) -> Vec<Action> {
 /// Up and down in the pane that has the cursor.
 fn go(state: &mut State, by: isize) -> Vec<Action> {
     match state.focus {
-        Focus::Rail => state.list_at = moved(state.list_at, by, state.list.len()),
+        Focus::Rail => state.list_at = moved(state.list_at, by, state.listed().len()),
         Focus::Inspector => {
             let area = Areas::of(state).inspector_inside();
             let lines = inspector::lines(state, area.width.into()).len();
@@ -156,8 +188,7 @@ fn go(state: &mut State, by: isize) -> Vec<Action> {
         Focus::Tree => {
             let rows = state.rows();
             let Some(run) = state.run() else { return Vec::new() };
-            let at = state.node.as_ref().and_then(|id| run.find(id));
-            let at = rows.iter().position(|row| Some(row.node) == at).unwrap_or(0);
+            let at = state.row_at(&rows).unwrap_or(0);
             let target = rows.get(moved(at, by, rows.len())).and_then(|row| run.node(row.node));
             if let Some(id) = target.map(|node| Arc::clone(&node.id)) {
                 (state.node, state.execution, state.scroll) = (Some(id), None, 0);
@@ -183,7 +214,7 @@ fn page(state: &State) -> isize {
 fn enter(state: &mut State) -> Vec<Action> {
     match state.focus {
         Focus::Rail => {
-            let chosen = state.list.get(state.list_at).map(|info| Arc::clone(&info.id));
+            let chosen = state.listed().get(state.list_at).map(|info| Arc::clone(&info.id));
             state.focus = Focus::Tree;
             chosen.map(|chosen| show(state, &chosen)).unwrap_or_default()
         }
@@ -199,15 +230,21 @@ fn enter(state: &mut State) -> Vec<Action> {
 }
 
 fn fold(state: &mut State, fold: Fold) -> Vec<Action> {
-    let id = state.selected().map(|node| Arc::clone(&node.id));
+    let id = at_cursor(state).and_then(|at| state.run()?.node(at)).map(|node| Arc::clone(&node.id));
     if let (Some(id), Some(tracked)) = (id, state.tracked_mut()) {
         tracked.folds.insert(id, fold);
     }
     Vec::new()
 }
 
+/// The node whose line the cursor is on.
+fn at_cursor(state: &State) -> Option<NodeAt> {
+    let rows = state.rows();
+    rows.get(state.row_at(&rows)?).map(|row| row.node)
+}
+
 fn toggle_fold(state: &mut State) -> Vec<Action> {
-    let at = state.run().zip(state.node.as_ref()).and_then(|(run, id)| run.find(id));
+    let at = at_cursor(state);
     let folded = at.zip(state.tracked()).is_some_and(|(at, tracked)| tracked.is_folded(at));
     fold(state, if folded { Fold::Open } else { Fold::Closed })
 }
@@ -233,6 +270,7 @@ fn next_hold(state: &mut State, by: isize) -> Vec<Action> {
     let execution = hold.execution;
     (state.chosen, state.node, state.execution, state.scroll) = (Some(pause), node, execution, 0);
     state.follow = Follow::Off;
+    find::uncover(state);
     Vec::new()
 }
 
@@ -263,4 +301,4 @@ fn rail(state: &mut State) -> Vec<Action> {
 }
 
 /// Longer than any word there is.
-const LONGEST_WORD: usize = 32;
+pub(super) const LONGEST_WORD: usize = 32;
