@@ -46,8 +46,10 @@ impl Environment {
         let value = |name: &str| lookup(name).map(|text| text.trim().to_lowercase());
         let on = |name: &str| value(name).is_some_and(|text| !is_off(&text) && !text.is_empty());
         let off = |name: &str| value(name).is_some_and(|text| is_off(&text));
-        let deployment = DEPLOYMENT.iter().find_map(|name| value(name).filter(|text| !text.is_empty()));
-        let forced = value("GRAPHMIND").as_deref() == Some("1");
+        // White space is a value like any other here: what is set decides, and only one exact spelling overrules it.
+        let named = DEPLOYMENT.iter().find_map(|name| lookup(name).filter(|text| !text.is_empty()));
+        let deployment = named.map(|text| text.trim().to_lowercase());
+        let forced = lookup("GRAPHMIND").as_deref() == Some("1");
         Environment {
             disabled: on("GRAPHMIND_DISABLED"),
             production: !forced && matches!(deployment.as_deref(), Some("production" | "prod")),
@@ -58,7 +60,7 @@ impl Environment {
                 tool_args: on("GRAPHMIND_HIDE_TOOL_ARGS"),
                 tool_results: on("GRAPHMIND_HIDE_TOOL_RESULTS"),
             },
-            loop_threshold: value("GRAPHMIND_LOOP_THRESHOLD").and_then(|text| text.parse().ok()),
+            loop_threshold: value("GRAPHMIND_LOOP_THRESHOLD").and_then(|text| whole(&text)),
             on_loop: value("GRAPHMIND_ON_LOOP").and_then(|text| on_loop(&text)),
             loop_allow: lookup("GRAPHMIND_LOOP_ALLOW").map(|list| names(&list)).unwrap_or_default(),
             edit_input_off: on("GRAPHMIND_DISABLE_EDIT_INPUT"),
@@ -82,6 +84,18 @@ fn is_off(text: &str) -> bool {
     matches!(text, "0" | "false" | "off" | "no")
 }
 
+/// A number without a fraction as scripts may spell it: `3`, `3.0`, `1e1`, `0x10`. Beyond all counting it is the largest.
+fn whole(text: &str) -> Option<u64> {
+    let (prefix, digits) = text.split_at_checked(2).unwrap_or_default();
+    let radix = RADICES.iter().find(|(known, _)| *known == prefix).map(|(_, radix)| *radix);
+    if let Some(radix) = radix.filter(|_| !digits.starts_with('+')) {
+        return u64::from_str_radix(digits, radix).ok();
+    }
+    let value: f64 =
+        text.parse().ok().filter(|value: &f64| *value >= 0.0 && value.is_finite() && value.fract() == 0.0)?;
+    Some(value.abs().to_string().parse().unwrap_or(u64::MAX))
+}
+
 fn on_loop(text: &str) -> Option<OnLoop> {
     match text {
         "pause" => Some(OnLoop::Pause),
@@ -98,6 +112,8 @@ fn names(list: &str) -> Vec<String> {
 /// The first of these that is set decides alone, so `ENV=dev` shadows a `NODE_ENV=production` left over by a shell.
 const DEPLOYMENT: &[&str] =
     &["GRAPHMIND_ENV", "ENVIRONMENT", "APP_ENV", "PYTHON_ENV", "ENV", "DJANGO_ENV", "FLASK_ENV", "NODE_ENV"];
+
+const RADICES: [(&str, u32); 3] = [("0x", 16), ("0o", 8), ("0b", 2)];
 
 #[cfg(test)]
 mod tests {
@@ -121,12 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_deployment_variable_that_is_set_decides() {
+    fn u05_the_first_deployment_variable_that_is_set_decides() {
         let production = |set: &[(&str, &str)]| read(set).production;
         assert!(production(&[("NODE_ENV", "production")]));
         assert!(production(&[("APP_ENV", " Prod ")]));
         assert!(production(&[("ENV", ""), ("NODE_ENV", "production")]), "empty is not set");
         assert!(!production(&[("GRAPHMIND_ENV", "dev"), ("NODE_ENV", "production")]));
+        assert!(!production(&[("GRAPHMIND_ENV", " "), ("NODE_ENV", "production")]), "white space is set");
+        assert!(production(&[("NODE_ENV", "production"), ("GRAPHMIND", " 1")]));
         assert!(!production(&[("NODE_ENV", "productive")]));
         assert!(!production(&[("NODE_ENV", "production"), ("GRAPHMIND", "1")]));
         assert!(production(&[("NODE_ENV", "production"), ("GRAPHMIND", "yes")]));
@@ -137,7 +155,13 @@ mod tests {
         let threshold = |value: &str| read(&[("GRAPHMIND_LOOP_THRESHOLD", value)]).loop_threshold;
         assert_eq!(threshold("5"), Some(5));
         assert_eq!(threshold(" 0 "), Some(0));
-        for garbage in ["-1", "1.5", "three", "", "99999999999999999999999"] {
+        for (spelled, worth) in
+            [("3.0", 3), ("1e1", 10), (".5e1", 5), ("+5", 5), ("-0", 0), ("0.0", 0), ("0X1f", 31), ("0b11", 3)]
+        {
+            assert_eq!(threshold(spelled), Some(worth), "{spelled:?}");
+        }
+        assert_eq!(threshold("99999999999999999999999"), Some(u64::MAX));
+        for garbage in ["-1", "1.5", "three", "", "1e400", "inf", "Infinity", "NaN", "0x", "0x+1", "1_000"] {
             assert_eq!(threshold(garbage), None, "{garbage:?}");
         }
         let mode = |value: &str| read(&[("GRAPHMIND_ON_LOOP", value)]).on_loop;

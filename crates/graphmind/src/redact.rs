@@ -186,7 +186,7 @@ impl Redactor {
         let mut count = 0;
         for delta in &mut token.deltas {
             let covered = all || (arguments && delta.channel == TokenChannel::ToolArgs);
-            if covered && !delta.text.is_empty() && delta.text != PLACEHOLDER {
+            if covered && !delta.text.is_empty() {
                 delta.chars = Some(delta.text.encode_utf16().fold(0, |count, _| count + 1));
                 delta.text.clear();
                 count += 1;
@@ -248,16 +248,16 @@ fn shadowed(extra: &Extra, known: &[&str]) -> bool {
 }
 
 fn hide(field: &mut Option<Raw>, summary: &mut Option<Redaction>, key: &'static str) {
-    let covered = placeholder();
-    if field.as_ref().is_some_and(|value| *value != covered) {
-        *field = Some(covered);
+    if field.as_ref().is_some_and(|value| !value.view().is(PLACEHOLDER)) {
+        *field = Some(placeholder());
         note(summary, 1, key);
     }
 }
 
 fn note(summary: &mut Option<Redaction>, count: u64, key: &'static str) {
     let summary = summary.get_or_insert_with(Redaction::default);
-    summary.count = summary.count.saturating_add(count);
+    // A hub drops an event whose count is beyond what JavaScript can count.
+    summary.count = summary.count.checked_add(count).filter(|sum| *sum <= SAFE).unwrap_or(count);
     if !summary.keys.iter().any(|known| known == key) {
         summary.keys.push(Cow::Borrowed(key));
     }
@@ -273,6 +273,9 @@ fn placeholder() -> Raw {
 
 /// Stands where something was taken out (wire §4.1).
 const PLACEHOLDER: &str = "__REDACTED__";
+
+/// 2^53 - 1
+const SAFE: u64 = (1 << 53) - 1;
 
 const NODE_FIELDS: [&str; 3] = ["input", "output", "deltas"];
 const NODE_STARTED: [&str; 9] =

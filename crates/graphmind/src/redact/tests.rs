@@ -121,12 +121,21 @@ fn p01_deltas_keep_their_channel_and_their_length() {
 }
 
 #[test]
+fn p01_a_text_that_reads_like_the_placeholder_is_a_text() {
+    let delta = TokenDelta { channel: TokenChannel::Text, text: "__REDACTED__".to_owned(), chars: None };
+    let token = NodeToken { node_id: "n".into(), deltas: vec![delta], redaction: None, extra: Vec::new() };
+    insta::assert_snapshot!(each(OUTPUTS, vec![Event::NodeToken(token)]), @r#"{"nodeId":"n","deltas":[{"t":"text","v":"","chars":12}],"redaction":{"count":1,"keys":["deltas"]}}"#);
+}
+
+#[test]
 fn p02_the_summary_counts_what_was_there_and_grows() {
     assert!(!each(INPUTS, vec![started(NodeKind::Tool, "a", None)]).contains("redaction"), "absent");
     assert!(
         !each(INPUTS, vec![started(NodeKind::Tool, "a", Some("\"__REDACTED__\""))]).contains("redaction"),
         "hidden before"
     );
+    let spelled = r#""\u005f_REDACTED__""#;
+    assert!(!each(INPUTS, vec![started(NodeKind::Tool, "a", Some(spelled))]).contains("redaction"), "hidden before");
     assert!(each(INPUTS, vec![started(NodeKind::Tool, "a", Some("null"))]).contains(r#""count":1"#), "null is a value");
 
     let Event::NodeStarted(mut before) = started(NodeKind::Tool, "a", Some("1")) else { panic!() };
@@ -134,6 +143,11 @@ fn p02_the_summary_counts_what_was_there_and_grows() {
     assert!(
         each(INPUTS, vec![Event::NodeStarted(before)]).contains(r#""redaction":{"count":3,"keys":["input","own"]}"#)
     );
+    for bad in [(1 << 53) - 1, u64::MAX] {
+        let Event::NodeStarted(mut before) = started(NodeKind::Tool, "a", Some("1")) else { panic!() };
+        before.redaction = Some(Redaction { count: bad, keys: Vec::new(), failed: false });
+        assert!(each(INPUTS, vec![Event::NodeStarted(before)]).contains(r#""count":1,"#), "{bad} cannot grow");
+    }
 }
 
 fn paused(pause: &str, node: &str) -> ExecPaused {

@@ -7,20 +7,21 @@ use super::view::{Kind, View};
 use super::write::{write_str, write_text};
 
 /// The canonical text of a value (wire §5.4): no white space, members sorted by UTF-16 units, `ignored` members left out at
-/// every depth, numbers in ECMAScript's shortest spelling, values beyond depth 64 replaced by `"[depth]"`.
+/// every depth, numbers in ECMAScript's shortest spelling, containers beyond depth 64 replaced by `"[depth]"`.
 pub fn canonical(view: View<'_>, ignored: &[&str]) -> String {
     let mut out = Vec::new();
     whole(view, Level { depth: 0, ignored }, &mut out);
     text(out)
 }
 
-/// The canonical text of the array `[name, value]`, an absent value being `null` (wire §5.4).
+/// The canonical text of the array `[name, value]`, an absent value being `null` (wire §5.4). Depth is counted from the value,
+/// as the peers do.
 pub fn canonical_pair(name: &str, second: Option<View<'_>>, ignored: &[&str]) -> String {
     let mut out = vec![b'['];
     write_str(name, &mut out);
     out.push(b',');
     match second {
-        Some(view) => whole(view, Level { depth: 1, ignored }, &mut out),
+        Some(view) => whole(view, Level { depth: 0, ignored }, &mut out),
         None => out.extend_from_slice(b"null"),
     }
     out.push(b']');
@@ -42,10 +43,8 @@ fn whole(view: View<'_>, level: Level<'_>, out: &mut Vec<u8>) {
 
 /// Recurses at most `DEEPEST` levels, whatever the text.
 fn value(first: Token<'_>, rest: &mut Tokens<'_>, level: Level<'_>, out: &mut Vec<u8>) {
-    if level.depth > DEEPEST {
-        if matches!(first, Token::OpenArray | Token::OpenObject) {
-            rest.leave();
-        }
+    if level.depth > DEEPEST && matches!(first, Token::OpenArray | Token::OpenObject) {
+        rest.leave();
         return out.extend_from_slice(b"\"[depth]\"");
     }
     let below = Level { depth: level.depth + 1, ..level };

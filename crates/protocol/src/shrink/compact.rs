@@ -174,13 +174,12 @@ fn respelled<'a>(scalar: View<'a>, scratch: &'a mut Vec<u8>) -> &'a [u8] {
     }
 }
 
-/// Whether JavaScript would spell a number as it stands there: an integer of up to 21 digits or a decimal of up to 15, as
-/// doubles tell those apart, without exponent or useless zeros. Integers beyond 2^53, which JavaScript would round, keep
-/// their digits.
+/// Whether JavaScript would spell a number as it stands there: up to 15 digits, as doubles tell those apart, without
+/// exponent or useless zeros.
 fn is_plain(number: &[u8]) -> bool {
     let digits = number.strip_prefix(b"-").unwrap_or(number);
     let Some(point) = digits.iter().position(|byte| !byte.is_ascii_digit()) else {
-        return digits.len() <= 21 && number != b"-0";
+        return digits.len() <= 15 && number != b"-0";
     };
     let fraction = digits.get(point + 1..).unwrap_or_default();
     let decimal = digits.get(point) == Some(&b'.') && fraction.iter().all(u8::is_ascii_digit);

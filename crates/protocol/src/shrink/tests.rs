@@ -131,6 +131,9 @@ fn k02_exactly_256_keys_are_not_capped() {
         let output = raw.view().get("o").unwrap();
         assert_eq!(output.get("keysDropped").and_then(View::u64), dropped, "{count}");
         assert_eq!(output.get("t").is_some(), dropped.is_none());
+        let names: Vec<_> = output.members().skip(256).map(|(name, _)| name.to_lossy().into_owned()).collect();
+        let marks = [TRUNCATED, "bytes", "preview", "keysDropped"];
+        assert_eq!(names, marks[..if dropped.is_some() { 4 } else { 3 }], "in the order of the peers");
     }
 }
 
@@ -350,10 +353,14 @@ fn names_the_marker_shares_with_the_payload_are_replaced_in_place() {
 
 #[test]
 fn numbers_are_spelled_as_javascript_does() {
-    let numbers = "1.0,-0,1e20,1E400,0.10,12345678901234567890,1e-7,-0.0,100";
+    let numbers = "1.0,-0,1e20,1E400,0.10,12345678901234567890,9007199254740993,999999999999999999999,1e-7,-0.0,100";
     let raw = cut(None, &format!(r#"{{"n":{{"a":{{}}}},"k":[{numbers}],"t":"{}"}}"#, long(19_000)), 19_000);
     let kept = raw.view().get("k").map(View::raw).map(String::from_utf8_lossy);
-    assert_eq!(kept.as_deref(), Some("[1,0,100000000000000000000,null,0.1,12345678901234567890,1e-7,0,100]"));
+    let expected = "[1,0,100000000000000000000,null,0.1,12345678901234567000,9007199254740992,1e+21,1e-7,0,100]";
+    assert_eq!(kept.as_deref(), Some(expected));
+    // Sizes count this spelling too: 21 digits are worth five characters.
+    let exact = Raw::parse(format!(r#"[999999999999999999999,"{}"]"#, long(990))).unwrap();
+    assert_eq!((shrink(None, &exact, 1_000), shrink(None, &exact, 999) == Shrunk::Same), (Shrunk::Same, false));
 }
 
 /// Any JSON value, shallow but with odd names and strings.

@@ -44,8 +44,8 @@ fn write_field(value: View<'_>, units: usize, out: &mut Vec<u8>) {
         return write_short(value, 0, out);
     }
     let dropped = dropped(value);
-    let marker = if dropped > 0 { Marker::new().number(DROPPED, dropped) } else { Marker::new() };
-    let marker = marker.number("bytes", units).preview(value, PREVIEW);
+    let marker = Marker::new().number("bytes", units).preview(value, PREVIEW);
+    let marker = if dropped > 0 { marker.number(DROPPED, dropped) } else { marker };
     marker.merge(value.pairs().take(KEYS), out, |inner, out| write_short(inner, 1, out));
 }
 

@@ -61,8 +61,37 @@ fn depth_ends_in_a_word() {
     assert_eq!(form(nested(65)), nested(65));
     assert_eq!(form(nested(66)), "[".repeat(65) + "\"[depth]\"" + &"]".repeat(65));
     assert_eq!(form(nested(4_000)), form(nested(66)));
-    let deep = Raw::parse(nested(65)).unwrap();
-    assert_eq!(canonical_pair("n", Some(deep.view()), &[]).matches("[depth]").count(), 1, "the pair is a level");
+}
+
+#[test]
+fn l15_depth_counts_containers_of_the_input_alone_as_the_peers_do() {
+    let nested = |depth: usize| "[".repeat(depth) + "1" + &"]".repeat(depth);
+    for (depth, expected) in [
+        (64, "35517b243b77468d678dd2b4c55e2c1c"),
+        (65, "98df48a7681ba8769968a27a2551251d"),
+        (66, "94000f78f49e92b08dbd79fb835e2ced"),
+        (67, "94000f78f49e92b08dbd79fb835e2ced"),
+    ] {
+        let raw = Raw::parse(nested(depth)).unwrap();
+        assert_eq!(fingerprint("tool:deep", Some(raw.view()), &["_meta"]), expected, "{depth}");
+    }
+}
+
+#[test]
+fn l15_odd_names_texts_and_numbers_have_the_fingerprints_of_the_peers() {
+    check(
+        "",
+        Some(r#"{"\ud800":"\udc00\ud83d\ude00","__proto__":{"_meta":1,"a":[]},"":-0.0}"#),
+        (r#"["",{"":0,"__proto__":{"a":[]},"\ud800":"\udc00😀"}]"#, "9bdef247eeb8a29a0ba5182b1e076831"),
+    );
+    check(
+        "",
+        Some("[1e400,5e-324,1.7976931348623157e308,123456789.123456789123456789,0.000001,1e-7,100e-2]"),
+        (
+            r#"["",[null,5e-324,1.7976931348623157e+308,123456789.12345679,0.000001,1e-7,1]]"#,
+            "71087756a54b5f65a978044596dbd14e",
+        ),
+    );
 }
 
 proptest! {
