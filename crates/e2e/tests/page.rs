@@ -125,6 +125,8 @@ async fn an_answer_that_is_not_recorded_yet_is_not_made_up() {
     stage.click("text=inject…").await;
     assert_eq!(stage.ask(json!({ "do": "value", "of": "#held textarea" })).await, "{}");
     stage.until("#held form", "not recorded").await;
+    app.say("run.finished", json!({ "status": "error" })).await;
+    stage.until("#nodes", "cut off").await;
     stage.close().await;
 }
 

@@ -1,6 +1,6 @@
 // Puts a picture of the runs and of one run into the page. Decides nothing; what a person presses goes to `act`.
 
-import { exact, heldExecution, standing, tree } from "./model.js";
+import { exact, heldExecution, outcome, standing, tree } from "./model.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -46,7 +46,7 @@ export function drawRun(run, info, chosen, act) {
     name.style.marginInlineStart = `${Math.min(depth, 12)}rem`;
     name.dataset.key = `node ${id}`;
     name.ariaCurrent = String(id === chosen);
-    const state = waiting.has(id) ? "held" : node.state;
+    const state = waiting.has(id) ? "held" : outcome(node, info);
     const ran = node.executions.at(-1)?.ran;
     const cell = element("td");
     cell.append(name);

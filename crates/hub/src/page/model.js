@@ -70,6 +70,11 @@ export function standing(run, info) {
   return info?.status === "abandoned" ? new Map() : run.held;
 }
 
+/** How a node stands: in a run that is over nothing goes on any more. */
+export function outcome(node, info) {
+  return node.state === "running" && info && info.status !== "running" ? "cut off" : node.state;
+}
+
 /** Nodes in order, each below its parent, with how deep it lies. */
 export function tree(run) {
   const children = new Map();

@@ -57,6 +57,8 @@ pub enum State {
     Error,
     /// Was ended.
     Aborted,
+    /// Going on when its run was over.
+    CutOff,
 }
 
 /// What went wrong.
@@ -192,6 +194,7 @@ impl State {
             Self::Ok => "ok",
             Self::Error => "error",
             Self::Aborted => "aborted",
+            Self::CutOff => "cut off",
         }
     }
 }

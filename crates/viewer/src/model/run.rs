@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lockgate_protocol::debug::NodeKind;
 
-use super::execution::{Execution, Failure};
+use super::execution::{Execution, Failure, State};
 use super::hold::Hold;
 use super::info::Status;
 use super::node::{Node, NodeAt};
@@ -87,6 +87,14 @@ impl Run {
         match self.status {
             Status::Running => now.max(self.newest),
             Status::Ok | Status::Error | Status::Aborted | Status::Abandoned => self.newest,
+        }
+    }
+
+    /// How something in this run stands: in a run that is over nothing goes on any more.
+    pub fn outcome(&self, state: State) -> State {
+        match (self.status, state) {
+            (Status::Running, _) | (_, State::Ghost | State::Ok | State::Error | State::Aborted | State::CutOff) => state,
+            (_, State::Running | State::Paused) => State::CutOff,
         }
     }
 

@@ -95,7 +95,7 @@ impl Page<'_> {
         let Some(run) = self.state.run() else { return };
         let now = run.clock(self.state.now);
         let stands = run.holds.iter().any(|hold| run.held(hold).is_some_and(|held| std::ptr::eq(held, execution)));
-        let state = if stands { NodeState::Paused } else { execution.state };
+        let state = run.outcome(if stands { NodeState::Paused } else { execution.state });
         let mut facts = vec![state.as_str().to_owned(), format!("ran {}", print(execution.ran_ms(now)))];
         let held = execution.held_ms(now);
         facts.extend((held > 0.0).then(|| format!("held {}", print(held))));

@@ -36,6 +36,7 @@ impl Colour {
             State::Ok => self.of(Color::Green, style),
             State::Error => self.of(Color::Red, style.add_modifier(Modifier::BOLD)),
             State::Aborted => self.of(Color::Magenta, style),
+            State::CutOff => self.faint(),
         }
     }
 
@@ -79,6 +80,7 @@ pub(crate) fn sign(state: State) -> &'static str {
         State::Ok => "✓",
         State::Error => "✗",
         State::Aborted => "■",
+        State::CutOff => "?",
     }
 }
 
@@ -89,7 +91,7 @@ pub(crate) fn run_sign(status: Status) -> &'static str {
         Status::Ok => sign(State::Ok),
         Status::Error => sign(State::Error),
         Status::Aborted => sign(State::Aborted),
-        Status::Abandoned => "?",
+        Status::Abandoned => sign(State::CutOff),
     }
 }
 

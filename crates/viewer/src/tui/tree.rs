@@ -69,7 +69,7 @@ struct Shown<'s> {
 
 impl Shown<'_> {
     fn line(&self, name_style: Style) -> Line<'static> {
-        let state = self.node.state();
+        let state = self.run.outcome(self.node.state());
         let style = self.state.colour.state(state);
         let times = match state {
             NodeState::Ghost => String::new(),

@@ -68,6 +68,8 @@ fn what_a_program_that_vanished_held_cannot_be_released() {
     for (how, mut stage) in [("told", told), ("listed", listed), ("replayed", replayed)] {
         stage.typed("c");
         assert_eq!((stage.sent().as_str(), stage.notice()), ("", "no call is held in this run"), "{how}");
+        let screen = stage.screen(100, 30);
+        assert!(screen.contains("cut off") && !screen.contains("running"), "{how} {screen}");
     }
 }
 
