@@ -131,6 +131,7 @@ impl Page<'_> {
             for line in stack.lines().take(MOST_STACK) {
                 self.text(line, self.state.colour.faint());
             }
+            self.missing(stack.lines().count().saturating_sub(MOST_STACK), "more");
         }
     }
 
@@ -147,9 +148,16 @@ impl Page<'_> {
             return;
         }
         self.heading(name);
+        self.missing(text.lines().count().saturating_sub(MOST_LINES), "earlier");
         let lines: Vec<&str> = text.lines().rev().take(MOST_LINES).collect();
         for line in lines.into_iter().rev() {
             self.text(line, Style::new());
+        }
+    }
+
+    fn missing(&mut self, lines: usize, which: &str) {
+        if lines > 0 {
+            self.text(&format!("… {lines} {which} lines, not shown"), self.state.colour.faint());
         }
     }
 

@@ -233,3 +233,17 @@ fn a_value_too_long_for_its_box_says_so() {
     let screen = stage.screen(80, 24);
     assert!(screen.contains("more lines, not shown") && screen.contains("enter sends it"), "{screen}");
 }
+
+#[test]
+fn what_is_left_out_of_a_long_stack_or_stream_is_said() {
+    let mut stage = Stage::with_run();
+    stage.wire("node.started", r#"{"nodeId":"a","kind":"llm","name":"a","instanceId":"a1"}"#);
+    let (stack, text) = ("at f (a.js:1)\\n".repeat(43), "word\\n".repeat(507));
+    let delta = format!(r#"{{"nodeId":"a","deltas":[{{"t":"text","v":"{text}"}}]}}"#);
+    let error = format!(r#"{{"nodeId":"a","error":{{"name":"E","message":"no","stack":"{stack}"}}}}"#);
+    stage.wire("node.token", &delta).wire("node.error", &error);
+    let screen = stage.screen(100, 700);
+    for said in ["… 3 more lines, not shown", "… 7 earlier lines, not shown"] {
+        assert!(screen.contains(said), "{said}");
+    }
+}
