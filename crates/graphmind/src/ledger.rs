@@ -47,7 +47,11 @@ impl Ledger {
                     Some(instance) => self.by_name.get(&place.named(instance)).copied(),
                     None => self.guess(&place, paused.point),
                 };
-                self.hold(&paused.pause_id, target, at);
+                if let (Some(open), PausePoint::Error) = (target.and_then(|id| self.open.get_mut(&id)), paused.point) {
+                    // One hold per failure: the next one is somebody else's.
+                    open.failed = Failed::No;
+                }
+                self.hold(&paused.pause_id, (&place, target), at);
             }
             Event::ExecResumed(resumed) => self.release(&resumed.pause_id, at),
             Event::RunStarted(_)
@@ -72,7 +76,7 @@ impl Ledger {
         if self.parents.len() >= PARENTS {
             self.parents.clear();
         }
-        if let Some(parent) = parent {
+        if let Some(parent) = parent.filter(|parent| ***parent != *place.node) {
             self.parents.insert(place.clone(), Arc::clone(parent));
         }
         let id = self.next;
@@ -89,7 +93,7 @@ impl Ledger {
     fn finish(&mut self, place: &Place, instance: Option<&Arc<str>>, at: Instant) -> Option<Duration> {
         let id = match instance {
             Some(instance) => self.by_name.get(&place.named(instance)).copied(),
-            None => self.by_node.get(place).and_then(|ids| ids.first()).copied(),
+            None => self.newest(place),
         }?;
         let held = self.open.get(&id).map(|open| open.held_until(at));
         self.close(id);
@@ -118,11 +122,11 @@ impl Ledger {
         id.copied()
     }
 
-    fn hold(&mut self, pause: &Arc<str>, target: Option<u64>, at: Instant) {
+    fn hold(&mut self, pause: &Arc<str>, (place, target): (&Place, Option<u64>), at: Instant) {
         if self.holds.len() >= OPEN || self.holds.contains_key(pause) {
             return;
         }
-        let ids = target.map(|id| self.with_ancestors(id)).unwrap_or_default();
+        let ids = self.with_ancestors(place, target);
         for id in &ids {
             if let Some(open) = self.open.get_mut(id) {
                 open.holds += 1;
@@ -143,20 +147,25 @@ impl Ledger {
         }
     }
 
-    /// The held instance, the newest open one of each ancestor, and the run itself: all of them stand still.
-    fn with_ancestors(&self, id: u64) -> Vec<u64> {
-        let Some(open) = self.open.get(&id) else { return Vec::new() };
-        let mut ids = vec![id];
-        let mut place = open.name.place.clone();
-        for _ in 0..HOPS {
-            let Some(parent) = self.parents.get(&place) else { break };
-            place.node = Arc::clone(parent);
+    /// The held instance, the newest open one of each ancestor, and the run itself: all of them stand still. Those around
+    /// it do so too when the held instance is not open any more.
+    fn with_ancestors(&self, place: &Place, held: Option<u64>) -> Vec<u64> {
+        let mut ids: Vec<u64> = held.into_iter().collect();
+        let mut seen = vec![place.clone()];
+        let mut next = self.above(place);
+        while let Some(place) = next.filter(|place| seen.len() <= HOPS && !seen.contains(place)) {
             ids.extend(self.newest(&place));
+            next = self.above(&place);
+            seen.push(place);
         }
         ids.extend(self.roots.get(&place.run));
         ids.sort_unstable();
         ids.dedup();
         ids
+    }
+
+    fn above(&self, place: &Place) -> Option<Place> {
+        self.parents.get(place).map(|parent| Place { run: place.run.clone(), node: Arc::clone(parent) })
     }
 
     fn newest(&self, place: &Place) -> Option<u64> {

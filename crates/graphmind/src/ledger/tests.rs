@@ -146,6 +146,38 @@ fn d04_a_hold_of_nobody_is_credited_to_nobody_later_either() {
 }
 
 #[test]
+fn d04_a_hold_of_nobody_stands_inside_the_nodes_around_it() {
+    insta::assert_snapshot!(play("
+        0 start root r
+        0 start agent i
+        0 start a j in agent
+        1 finish a j
+        2 pause p a after
+        12 start a k in agent
+        22 resume p
+        30 finish a k
+        30 finish agent i
+        30 finish root r
+    "), @"a=0 a=0 agent=20 root=20");
+}
+
+#[test]
+fn d05_a_failure_is_held_once_and_the_next_hold_is_that_of_another() {
+    insta::assert_snapshot!(play("
+        0 start a i
+        0 start a j
+        1 error a j
+        1 pause p a error
+        6 resume p
+        7 error a i
+        7 pause q a error
+        27 resume q
+        30 finish a i
+        30 finish a j
+    "), @"a=0 a=0 a=20 a=5");
+}
+
+#[test]
 fn d05_concurrent_executions_keep_their_own_holds() {
     insta::assert_snapshot!(play("
         0 start a i
@@ -268,6 +300,20 @@ fn d09_circles_of_parents_end_and_forgotten_ones_do_no_harm() {
         6 finish b j
         6 finish a i
     "), @"b=5 a=5");
+    // Nobody is its own parent, and a circle leads back to none of the other executions of the held node.
+    insta::assert_snapshot!(play("
+        0 start root r
+        0 start b k in root
+        0 start a i in b
+        0 start a j in a
+        0 start b l in a
+        0 pause p a after
+        5 resume p
+        6 finish a i
+        6 finish a j
+        6 finish b k
+        6 finish b l
+    "), @"a=5 a=0 b=0 b=5");
     let (mut ledger, run, now) = (Ledger::default(), RunId::new("r").unwrap(), Instant::now());
     for n in 0..PARENTS + 5 {
         ledger.step(&run, &mut event(&format!("start n{n} i in p{n}")), now);
@@ -277,7 +323,7 @@ fn d09_circles_of_parents_end_and_forgotten_ones_do_no_harm() {
 }
 
 #[test]
-fn an_execution_without_a_name_is_the_oldest_to_finish_and_the_newest_to_fail() {
+fn d04_what_fails_or_ends_without_a_name_is_the_newest() {
     insta::assert_snapshot!(play("
         0 start a i
         0 start a j
@@ -286,5 +332,5 @@ fn an_execution_without_a_name_is_the_oldest_to_finish_and_the_newest_to_fail() 
         6 error a
         6 finish a
         6 finish a
-    "), @"a=0 a=5 a=0");
+    "), @"a=0 a=0 a=5");
 }
