@@ -93,7 +93,9 @@ impl Run {
     /// How something in this run stands: in a run that is over nothing goes on any more.
     pub fn outcome(&self, state: State) -> State {
         match (self.status, state) {
-            (Status::Running, _) | (_, State::Ghost | State::Ok | State::Error | State::Aborted | State::CutOff) => state,
+            (Status::Running, _) | (_, State::Ghost | State::Ok | State::Error | State::Aborted | State::CutOff) => {
+                state
+            }
             (_, State::Running | State::Paused) => State::CutOff,
         }
     }
