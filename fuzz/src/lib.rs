@@ -4,6 +4,8 @@
 mod debug_parse;
 mod framing;
 mod json_check;
+mod logic;
+mod rpc;
 mod shrink;
 #[cfg(test)]
 mod tests;
@@ -11,4 +13,6 @@ mod tests;
 pub use debug_parse::debug_parse;
 pub use framing::framing;
 pub use json_check::json_check;
+pub use logic::logic;
+pub use rpc::rpc;
 pub use shrink::shrink;

@@ -1,6 +1,6 @@
 //! The hostile seeds, and each of them cut short anywhere: what the fuzzer starts from is also what every test run checks.
 
-use crate::{debug_parse, framing, json_check, shrink};
+use crate::{debug_parse, framing, json_check, logic, rpc, shrink};
 
 fn check(property: fn(&[u8])) {
     for seed in seeds() {
@@ -32,6 +32,16 @@ fn debug_parse_holds() {
 }
 
 #[test]
+fn logic_holds() {
+    check(logic);
+}
+
+#[test]
+fn rpc_holds() {
+    check(rpc);
+}
+
+#[test]
 fn shrink_holds() {
     check(shrink);
 }
@@ -48,7 +58,7 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-const SEEDS: [&[u8]; 24] = [
+const SEEDS: [&[u8]; 32] = [
     b"",
     b"\x00\x00",
     b"null",
@@ -73,4 +83,12 @@ const SEEDS: [&[u8]; 24] = [
     br#"{"gm":1,"seq":1,"ts":0,"runId":"r","type":"constructor","payload":null}"#,
     b"\x03\x00{\"nodeId\":\"a\",\"deltas\":[{\"t\":\"text\",\"v\":\"x\"}]}",
     b"\x04\x00{\"app\":\"a\",\"sdk\":{\"name\":\"n\",\"version\":\"1\"},\"meta\":{\"name\":\"long\"}}",
+    br#"{"jsonrpc":"2.0","id":1.0,"method":"tools/call","params":{"name":"a","arguments":{"n":1e999,"n":-0}},"id":"\u0031"}"#,
+    b"\xef\xbb\xbf {\"method\":\"x\\ud800\",\"id\":9007199254740993,\"params\":[\"\xff\"]}\r\n",
+    br#" [ {"id":1,"method":"a"} , [ {"id":"1","result":{}} , 5 ] ,[[]], {"method":"b"} ] "#,
+    br#"[[{"id":null,"method":"a","params":null}],[]]"#,
+    b"{\"and\":[{\"<\":[1,{\"var\":\"a.0\"},\"3\"]},{\"in\":[\"x\",{\"cat\":[{\"var\":\"\"},1e21]}]}]}\n{\"a\":[2]}",
+    b"{\"reduce\":[{\"var\":\"\"},{\"merge\":[{\"var\":\"accumulator\"},{\"var\":\"accumulator\"},{\"var\":\"current\"}]},[1]]}\n[1,2,3,4,5,6,7,8,9]",
+    b"{\"map\":[{\"filter\":[{\"var\":\"\"},{\"!!\":{\"var\":\"k\"}}]},{\"substr\":[{\"log\":{\"var\":\"k\"}},-3,1]}]}\n[{\"k\":\"\\ud83d\\ude00\"},{\"k\":[]}]",
+    b"{\"missing_some\":[1,{\"merge\":[\"a\",[\"b.c\"]]}]}\n{\"b\":{}}",
 ];

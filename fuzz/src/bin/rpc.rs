@@ -1,0 +1,4 @@
+//! Fuzz target: `cargo fuzz run --sanitizer none --features fuzz rpc`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| lockgate_fuzz::rpc(data));
