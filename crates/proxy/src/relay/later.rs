@@ -132,6 +132,7 @@ impl Relay<'_> {
 /// How long something may be left while the two sides are silent: an answer that comes soon does not wait for what is told
 /// about its question.
 const LAG: Duration = Duration::from_millis(5);
-/// So much is left at most while they are not.
-const MOST: usize = 32;
+/// So much is left at most while they are not: enough that what is told is told from warm caches, and so little that the
+/// call which waits for it hardly notices.
+const MOST: usize = 8;
 const MOST_BYTES: usize = 256 << 10;
