@@ -188,13 +188,14 @@ impl Hub {
     /// # Errors
     /// When the store cannot be used or the port not be had.
     pub async fn start(config: HubConfig) -> Result<(HubHandle, impl Future<Output = ()> + Send), StartError> {
-        let store = Arc::new(Store::open(&config.database).await?);
-        let left_running = store.running().await?;
-        let tokens = Tokens::mint().map_err(StartError::Tokens)?;
+        // The port first: a hub that cannot have it leaves no database behind. Who asks meanwhile waits for the answer.
         let listener = TcpListener::bind(config.listen).await.map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::PortTaken(config.listen.port()),
             _ => StartError::Listen(error),
         })?;
+        let store = Arc::new(Store::open(&config.database).await?);
+        let left_running = store.running().await?;
+        let tokens = Tokens::mint().map_err(StartError::Tokens)?;
         let address = listener.local_addr().map_err(StartError::Listen)?;
         let files = config.home.as_ref().and_then(|home| RunFiles::write(home, address, &tokens, &config.version));
         let stop = CancellationToken::new();
