@@ -16,7 +16,7 @@ pub(crate) use shared::{Browser, DEFAULT_PORT, Database, Hub, Json, seconds};
 
 /// Live debugger for MCP: watch the calls, hold one before it runs, inject, retry, abort.
 #[derive(Debug, Parser)]
-#[command(name = "graphmind", version, disable_version_flag = true, args_conflicts_with_subcommands = true)]
+#[command(name = "graphmind", version = VERSION, disable_version_flag = true, args_conflicts_with_subcommands = true)]
 #[command(override_usage = "graphmind [OPTIONS]\n       graphmind <COMMAND> [OPTIONS]")]
 #[command(subcommand_help_heading = "Commands", after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -118,6 +118,8 @@ fn parse_proxy(argv: &[OsString]) -> Result<Command, clap::Error> {
     mcp_proxy::Args::from_arg_matches(&matches).map(Command::McpProxy)
 }
 
+/// Ours, and the release that peers take a hub of ours for: they ask it how old it is.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (wire protocol 1, as in GraphMind 0.6.0)");
 const EXAMPLES: &str = "\
 Examples:
   graphmind                                        start the hub, open the viewer

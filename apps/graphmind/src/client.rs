@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use lockgate_protocol::json::{Raw, View};
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 
 use crate::code::Code;
 use crate::fault::Fault;
@@ -14,7 +14,6 @@ use crate::runfile::{self, NoToken};
 pub(crate) struct Hub {
     http: Client,
     port: u16,
-    token: Result<String, NoToken>,
 }
 
 /// What the hub answered, the body checked to be JSON.
@@ -49,14 +48,21 @@ impl Hub {
         self.port
     }
 
-    /// A GET that may be parked for `wait` on the other side.
+    /// A GET that may be parked for `wait` on the other side. Whom the hub does not know may still look.
     pub(crate) async fn get(&self, path: &str, wait: Duration) -> Result<Reply, Fault> {
-        self.send(Method::GET, path, None, wait).await
+        let token = self.token().ok();
+        let reply = self.send(self.request(Method::GET, path, token.as_deref()), wait).await?;
+        if reply.status != StatusCode::UNAUTHORIZED || token.is_none() {
+            return Ok(reply);
+        }
+        let unknown = self.send(self.request(Method::GET, path, None), wait).await?;
+        Ok(if unknown.status == StatusCode::UNAUTHORIZED { reply } else { unknown })
     }
 
-    /// A POST whose answer may take `wait`.
+    /// A POST of JSON whose answer may take `wait`.
     pub(crate) async fn post(&self, path: &str, body: Vec<u8>, wait: Duration) -> Result<Reply, Fault> {
-        self.send(Method::POST, path, Some(body), wait).await
+        let request = self.request(Method::POST, path, self.token().ok().as_deref());
+        self.send(request.header("content-type", "application/json").body(body), wait).await
     }
 
     /// The hub refused who we are: say what it said, and what we had to show.
@@ -64,17 +70,23 @@ impl Hub {
         let said = reply.text("message").or_else(|| reply.text("error"));
         let message = said.unwrap_or_else(|| "the hub did not accept the token".to_owned());
         let fault = Fault::new(Code::NotAuthorised, message);
-        match &self.token {
+        match self.token() {
             Ok(_) => fault.hint("the token is of another start of the hub: restart it, then try again"),
             Err(no_token) => fault.hint(no_token.hint()),
         }
     }
 
-    fn on(port: u16) -> Result<Hub, Fault> {
+    /// Whatever listens on `port`.
+    pub(crate) fn on(port: u16) -> Result<Hub, Fault> {
         // A proxy named in the environment must never see what is said on loopback, tokens least of all.
         let http = Client::builder().no_proxy().connect_timeout(CONNECT).build();
         let http = http.map_err(|err| Fault::new(Code::Unexpected, format!("prepare HTTP: {err}")))?;
-        Ok(Hub { http, port, token: runfile::agent_token(port) })
+        Ok(Hub { http, port })
+    }
+
+    /// Read each time: a hub that was started again has another.
+    fn token(&self) -> Result<String, NoToken> {
+        runfile::agent_token(self.port)
     }
 
     async fn health(&self) -> Result<String, Fault> {
@@ -89,14 +101,15 @@ impl Hub {
         Ok(reply.text("version").unwrap_or_default())
     }
 
-    async fn send(&self, method: Method, path: &str, body: Option<Vec<u8>>, wait: Duration) -> Result<Reply, Fault> {
-        let mut request = self.http.request(method, format!("http://127.0.0.1:{}{path}", self.port));
-        if let Ok(token) = &self.token {
-            request = request.bearer_auth(token);
+    fn request(&self, method: Method, path: &str, token: Option<&str>) -> RequestBuilder {
+        let request = self.http.request(method, format!("http://127.0.0.1:{}{path}", self.port));
+        match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
         }
-        if let Some(body) = body {
-            request = request.header("content-type", "application/json").body(body);
-        }
+    }
+
+    async fn send(&self, request: RequestBuilder, wait: Duration) -> Result<Reply, Fault> {
         let response = request.timeout(wait + GRACE).send().await.map_err(|err| self.unreachable(&err))?;
         let status = response.status();
         let bytes = response.bytes().await.map_err(|err| self.unreachable(&err))?;

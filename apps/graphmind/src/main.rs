@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+mod alive;
 mod args;
 mod browser;
 mod client;

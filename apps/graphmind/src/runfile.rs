@@ -2,7 +2,7 @@
 //! could have read or written it.
 
 use std::env;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,13 @@ pub(crate) fn home() -> PathBuf {
 /// The agent token of the hub on `port`.
 pub(crate) fn agent_token(port: u16) -> Result<String, NoToken> {
     read(&home().join("run").join(format!("serve-{port}.json")), in_note)
+}
+
+/// The ports of all hubs that left a note, of those too that can no longer be reached.
+pub(crate) fn ports() -> Vec<u16> {
+    let Ok(files) = fs::read_dir(home().join("run")) else { return Vec::new() };
+    let port = |name: &str| name.strip_prefix("serve-")?.strip_suffix(".json")?.parse().ok();
+    files.flatten().filter_map(|file| port(file.file_name().to_str()?)).collect()
 }
 
 /// The viewer token of the hub on `port`.
@@ -110,7 +117,6 @@ const MOST: u64 = 64 << 10;
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn check(text: &str, mode: u32, expected: Result<&str, &str>) {

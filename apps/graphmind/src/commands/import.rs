@@ -24,7 +24,7 @@ use crate::ingest::{Ingest, Introduction};
 use crate::out;
 use crate::progress::{Progress, patiently};
 use crate::shelf;
-use crate::text::{counted, url_segment, visible};
+use crate::text::{Shell, counted, url_segment, visible};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -60,8 +60,38 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
         Some(_) => through_hub(&imported, args.hub.port, &run).await?,
         None => into_store(&imported, &args.database).await?,
     }
-    tell(&imported, &run, &args)?;
+    let place = match (&args.database.db, hub) {
+        (Some(path), _) => Place::Named(path),
+        (None, Some(_)) => Place::Hub,
+        (None, None) => Place::Usual,
+    };
+    tell(&imported, &run, &args, &place)?;
     Ok(Exit::Done)
+}
+
+/// Where a run went.
+enum Place<'a> {
+    /// To a hub that shows it.
+    Hub,
+    /// Into the database that a hub uses unless it is told otherwise.
+    Usual,
+    /// Into this one.
+    Named(&'a Path),
+}
+
+impl Place<'_> {
+    /// What shows the run, before its link; `None` if that cannot be pasted.
+    fn first(&self, port: u16) -> Option<String> {
+        let port = if port == args::DEFAULT_PORT { String::new() } else { format!(" --port {port}") };
+        match self {
+            Place::Hub => Some(String::new()),
+            Place::Usual => Some(format!("`graphmind{port}`, then ")),
+            Place::Named(path) => {
+                let path = Shell::HERE.word(path.to_str()?)?;
+                Some(format!("`graphmind --db {path}{port}`, then "))
+            }
+        }
+    }
 }
 
 /// Hands the run to the hub and waits until it lists it as over.
@@ -113,14 +143,15 @@ fn total(imported: &Imported) -> u64 {
     u64::try_from(imported.events.len()).unwrap_or(u64::MAX)
 }
 
-fn tell(imported: &Imported, run: &str, args: &Args) -> Result<(), Fault> {
+fn tell(imported: &Imported, run: &str, args: &Args, place: &Place<'_>) -> Result<(), Fault> {
     let skipped = imported.skipped;
     let link = format!("http://127.0.0.1:{}/#/run/{run}", args.hub.port);
     if args.json.reader() == Reader::Program {
         let skipped = json!({ "other": skipped.other, "repeated": skipped.repeated, "undated": skipped.undated });
         let told = json!({
             "runId": run, "app": imported.app, "format": imported.format.as_str(), "status": imported.status.as_str(),
-            "events": imported.events.len(), "skipped": skipped, "link": link,
+            "events": imported.events.len(), "skipped": skipped,
+            "link": if let Place::Named(_) = place { None } else { Some(link) },
         });
         return out::json(&told.to_string());
     }
@@ -137,7 +168,9 @@ fn tell(imported: &Imported, run: &str, args: &Args) -> Result<(), Fault> {
             "note: runs over {days} days old are removed by a hub unless GRAPHMIND_RETENTION=off is set"
         ));
     }
-    out::note(&format!("look at it: {link}"));
+    if let Some(first) = place.first(args.hub.port) {
+        out::note(&format!("look at it: {first}{link}"));
+    }
     Ok(())
 }
 

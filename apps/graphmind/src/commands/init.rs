@@ -126,6 +126,9 @@ impl Advice<'_> {
 fn install(dir: &Path, advice: &Advice<'_>) -> Result<(), Fault> {
     let mut commands: Vec<&str> = advice.recipes.iter().filter_map(|(recipe, _)| recipe.install).collect();
     commands.dedup();
+    if commands.is_empty() {
+        out::note("nothing to install: what is here is watched from outside");
+    }
     for line in commands {
         let mut words = line.split(' ');
         let Some(program) = words.next() else { continue };
@@ -145,7 +148,10 @@ fn install(dir: &Path, advice: &Advice<'_>) -> Result<(), Fault> {
 
 /// Writes the first recipe's example. A file that is there stays as it is.
 fn write_example(dir: &Path, advice: &Advice<'_>) -> Result<Option<PathBuf>, Fault> {
-    let Some(example) = advice.recipes.iter().find_map(|(recipe, _)| recipe.example.as_ref()) else { return Ok(None) };
+    let Some(example) = advice.recipes.iter().find_map(|(recipe, _)| recipe.example.as_ref()) else {
+        out::note("no example to write: what is here is watched from outside");
+        return Ok(None);
+    };
     let path = dir.join(example.file);
     let doing = || format!("write {}", path.display());
     if let Some(folder) = path.parent() {

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Run to write
     #[arg(value_name = "RUN")]
     run: String,
-    /// File to write instead of stdout
+    /// File to write instead of stdout; `-` is stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Replace values whose names say that they are secret (the default)
@@ -42,7 +42,8 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
     let reader = args.json.reader();
-    if reader == Reader::Program && args.out.is_none() {
+    let file = args.out.as_deref().filter(|path| path.as_os_str() != "-");
+    if reader == Reader::Program && file.is_none() {
         let fault = Fault::new(Code::Usage, "--json tells about the file written, and there is none");
         return Err(fault.hint("name it with `--out FILE`; without --json the run itself goes to stdout"));
     }
@@ -55,7 +56,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
         }
     };
     let secrets = if args.no_redact_secrets { Secrets::Keep } else { Secrets::Remove };
-    let exported = match &args.out {
+    let exported = match file {
         Some(path) => to_file(&store, &run, secrets, path).await?,
         None => {
             let mut stdout = Pipe(BufWriter::new(io::stdout()));
@@ -63,7 +64,7 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
         }
     };
     store.close().await.map_err(|err| shelf::fault(&err))?;
-    tell(&exported, args.out.as_deref(), reader)?;
+    tell(&exported, file, reader)?;
     Ok(Exit::Done)
 }
 

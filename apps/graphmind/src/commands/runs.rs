@@ -1,6 +1,6 @@
 //! `runs`: lists what is stored, and removes what is not wanted any more. Works with or without a hub.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use lockgate_protocol::json::Raw;
@@ -8,6 +8,7 @@ use lockgate_runs::retention::Retention;
 use lockgate_runs::store::sqlite::Store;
 use lockgate_runs::store::{Liveness, Run, Status};
 
+use crate::alive;
 use crate::args;
 use crate::clock;
 use crate::code::Code;
@@ -66,6 +67,13 @@ pub(crate) async fn run(args: Args) -> Result<Exit, Fault> {
         None => Vec::new(),
     };
     close(store).await?;
+    let running = runs.iter().any(|run| run.status == Status::Running);
+    let alive = if running { alive::runs().await } else { HashMap::new() };
+    let runs: Vec<(Run, Liveness)> = runs
+        .into_iter()
+        .map(|run| (alive.get(&*run.id).copied().unwrap_or_default(), run))
+        .map(|(now, run)| (run, now))
+        .collect();
     match reader {
         Reader::Program => out::json(&String::from_utf8_lossy(as_json(&runs).as_bytes()))?,
         Reader::Person if runs.is_empty() => {
@@ -136,16 +144,16 @@ fn unknown(id: Option<&String>) -> Fault {
     Fault::new(Code::NoSuchRun, format!("no run {id}")).hint("`graphmind runs` lists the ids")
 }
 
-fn rows(runs: &[Run]) -> String {
+fn rows(runs: &[(Run, Liveness)]) -> String {
     let now = clock::now_ms();
     let mut rows =
         vec![["RUN", "APP", "STATUS", "SOURCE", "STARTED", "TOOK", "EVENTS", "ERRORS"].map(str::to_owned).to_vec()];
-    for run in runs {
+    for (run, alive) in runs {
         let took = run.finished_at.map(|end| duration((end - run.started_at).max(0.0)));
         rows.push(vec![
             cut(&visible(&run.id), WIDEST).into_owned(),
             cut(&visible(&run.app), WIDEST).into_owned(),
-            run.status.as_str().to_owned(),
+            status(run, *alive),
             run.source.as_str().to_owned(),
             age(now, clock::whole_ms(run.started_at)),
             took.unwrap_or_else(|| "-".to_owned()),
@@ -156,9 +164,16 @@ fn rows(runs: &[Run]) -> String {
     table(&rows)
 }
 
-fn as_json(runs: &[Run]) -> Raw {
+fn status(run: &Run, alive: Liveness) -> String {
+    match alive.held {
+        0 => run.status.as_str().to_owned(),
+        held => format!("{}, {held} held", run.status.as_str()),
+    }
+}
+
+fn as_json(runs: &[(Run, Liveness)]) -> Raw {
     Raw::object(|out| {
-        out.array("runs", runs, |out, run| run.write(Liveness::default(), out));
+        out.array("runs", runs, |out, (run, alive)| run.write(*alive, out));
     })
 }
 

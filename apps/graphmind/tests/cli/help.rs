@@ -31,7 +31,8 @@ fn every_command_has_its_help() {
 
 #[test]
 fn version() {
-    let version = format!("exit 0\nout graphmind {}\n", env!("CARGO_PKG_VERSION"));
+    let ours = env!("CARGO_PKG_VERSION");
+    let version = format!("exit 0\nout graphmind {ours} (wire protocol 1, as in GraphMind 0.6.0)\n");
     assert_eq!(Bench::new().shown(&["-v"]), version);
     assert_eq!(Bench::new().shown(&["--version"]), version);
 }

@@ -101,6 +101,11 @@ fn a_held_call_is_waited_for_and_released() {
     let first = held(&bench, &hub, &demo.run);
     let listed = hub.shown(&bench, &["pauses"]).replace(&demo.run, "demo-[ID]");
     assert!(listed.contains("demo-[ID]  pause_demo_1  tool:convert_currency  error  error   open   "), "{listed}");
+    let stored: Value =
+        serde_json::from_slice(&bench.command(&["runs", "--json"]).output().expect("ends").stdout).expect("JSON");
+    assert_eq!((&stored["runs"][0]["live"], &stored["runs"][0]["held"]), (&true.into(), &1.into()), "{stored}");
+    let stored = bench.shown(&["runs"]);
+    assert!(stored.contains(" running, 1 held "), "{stored}");
     let shown = hub.shown(&bench, &["wait"]).replace(&demo.run, "demo-[ID]");
     let (_, lines) = shown.split_once("Release it with one of:\n").expect("lines to paste");
     let (here, elsewhere) = (r#""@answer.json""#, r#"'{"any":"JSON"}'"#);
@@ -163,6 +168,14 @@ fn what_a_program_may_not_do_is_told() {
     err error: a valid token is required
     err hint: [HOME]/run/serve-[PORT].json holds no token; restart the hub to write it anew
     ");
+    std::fs::write(&note, r#"{"agentToken":"gma_00000000000000000000000000000000"}"#).expect("written");
+    insta::assert_snapshot!(resume(&pause, &["--action", "abort"]), @"
+    exit 5
+    err error: a valid token is required
+    err hint: the token is of another start of the hub: restart it, then try again
+    ");
+    let listed = shown(&["pauses"]);
+    assert!(listed.starts_with("exit 0") && listed.contains(&pause), "whom the hub does not know may look: {listed}");
     std::fs::write(&note, kept).expect("written");
     assert!(resume(&pause, &["--action", "abort"]).starts_with("exit 0"));
     let (ended, said) = demo.ended();
@@ -221,6 +234,7 @@ fn ports_that_are_taken() {
     err error: port [PORT] is in use
     err hint: another hub may be running; or take another port: --port [NEXT]
     ");
+    assert!(!bench.path("other.db").exists(), "a hub that cannot start leaves nothing behind");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let other = listener.local_addr().expect("bound").port().to_string();
     let server = std::thread::spawn(move || {

@@ -27,12 +27,16 @@ fn a_trace_becomes_a_run() {
     out imported [RUN] of trip: 6 events
     err spans left out: 1 of another kind
     err note: runs over 30 days old are removed by a hub unless GRAPHMIND_RETENTION=off is set
-    err look at it: http://127.0.0.1:1/#/run/[RUN]
+    err look at it: `graphmind --port 1`, then http://127.0.0.1:1/#/run/[RUN]
     ");
     insta::assert_snapshot!(bench.shown(&["import", "trace.json", "--port=1", "--app=planner", "--json"]), @r#"
     exit 0
     out {"app":"planner","events":6,"format":"spans","link":"http://127.0.0.1:1/#/run/[RUN]","runId":"[RUN]","skipped":{"other":1,"repeated":0,"undated":0},"status":"ok"}
     "#);
+    let named = bench.shown(&["import", "trace.json", "--db", "an other.db"]);
+    assert!(named.contains("look at it: `graphmind --db 'an other.db'`, then http://127.0.0.1:4747/#/run/"), "{named}");
+    let named = bench.shown(&["import", "trace.json", "--db", "other.db", "--json"]);
+    assert!(named.contains(r#""link":null"#), "no hub is known to show it: {named}");
 }
 
 #[test]
@@ -74,6 +78,12 @@ fn a_run_becomes_a_file_without_its_secrets() {
     ");
     let file = std::fs::read_to_string(bench.path("run.ndjson")).expect("written");
     assert_eq!(file.lines().count(), 6);
+    assert_eq!(bench.shown(&["record", &id, "--out", "-"]), shown, "a lone - is stdout, as elsewhere");
+    assert!(!bench.path("-").exists());
+    insta::assert_snapshot!(bench.shown(&["record", &id, "--out", "-", "--json"]), @r#"
+    exit 1
+    out {"error":{"code":"usage","message":"--json tells about the file written, and there is none","hint":"name it with `--out FILE`; without --json the run itself goes to stdout"}}
+    "#);
     let kept = bench.shown(&["record", &id, "--redact-secrets", "--no-redact-secrets"]);
     assert!(kept.contains("k-1"), "{kept}");
     let shown = bench.shown(&["record", &id, "--out", "none/run.ndjson", "--json"]);
@@ -184,6 +194,10 @@ fn projects_are_told_how_to_be_watched() {
     exit 0
     out {"found":[{"advice":"Nothing to install: the proxy stands between the host and the server.","because":"@modelcontextprotocol/sdk in package.json","install":null,"snippet":null,"stack":"TypeScript MCP server, SDK 1"}],"host":null,"proxy":["graphmind","mcp-proxy","--","node","dist/index.js"],"written":null}
     "#);
+    let nothing = bench.shown(&["init", "trip", "--install", "--write"]);
+    for said in ["err nothing to install: ", "err no example to write: "] {
+        assert!(nothing.contains(said), "{nothing}");
+    }
     bench.write("trip/package.json", "{\n  oops");
     insta::assert_snapshot!(bench.shown(&["init", "trip"]), @"
     exit 1
@@ -203,7 +217,10 @@ fn rust_servers_are_known() {
     bench.write("Cargo.toml", "[package]\nname = \"trip\"\n[dependencies]\nrmcp = \"3\"\n");
     let shown = bench.shown(&["init"]);
     assert!(shown.contains("out Rust MCP server (rmcp in Cargo.toml)"), "{shown}");
-    assert!(shown.contains("out   cargo add lockgate-graphmind lockgate-protocol thiserror"), "{shown}");
+    assert!(
+        shown.contains("out   cargo add --git https://") && shown.contains(" lockgate-graphmind lockgate-protocol\n"),
+        "{shown}"
+    );
     assert!(shown.contains("out   graphmind mcp-proxy -- target/release/trip"), "{shown}");
     let written = bench.shown(&["init", "--write"]);
     assert!(written.contains("out wrote ./src/debugger.rs") && bench.path("src/debugger.rs").is_file(), "{written}");

@@ -41,7 +41,12 @@ static RECIPES: [Recipe; 12] = [
     Recipe {
         stack: "Rust MCP server",
         advice: "The proxy needs no change to the server. To hold calls inside it, wrap the work of a tool in a span.",
-        install: Some("cargo add lockgate-graphmind lockgate-protocol thiserror"),
+        // From where the source is, as long as no registry has them.
+        install: Some(concat!(
+            "cargo add --git ",
+            env!("CARGO_PKG_REPOSITORY"),
+            " lockgate-graphmind lockgate-protocol"
+        )),
         example: Some(Example { file: "src/debugger.rs", text: include_str!("examples/rmcp.rs.txt") }),
         language: Language::Rust,
         libraries: &["rmcp"],
