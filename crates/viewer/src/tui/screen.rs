@@ -72,19 +72,59 @@ pub(super) fn edit(text: &str) -> Result<String, String> {
     let words = |error: io::Error| error.to_string();
     let mut file = tempfile::Builder::new().prefix("graphmind-").suffix(".json").tempfile().map_err(words)?;
     file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(words)?;
-    let editor =
-        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|set| !set.trim().is_empty()));
-    let editor = editor.unwrap_or_else(|| EDITOR.to_owned());
-    let mut command = editor.split_whitespace();
-    let program = command.next().unwrap_or(EDITOR);
-    let status = Command::new(program).args(command).arg(file.path()).status();
-    let status = status.map_err(|error| format!("{program}: {error}"))?;
-    if !status.success() {
-        return Err(format!("{program} ended with {status}"));
+    let set = |name: &&str| std::env::var(name).ok().filter(|set| !set.trim().is_empty());
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(set).unwrap_or_else(|| EDITOR.to_owned());
+    let status = command(&editor).arg(file.path()).status().map_err(|error| format!("{editor}: {error}"))?;
+    match status.code() {
+        Some(0) => {}
+        Some(NOT_FOUND) if cfg!(unix) => return Err(format!("there is no editor `{editor}`; set EDITOR")),
+        _ => return Err(format!("{editor} ended with {status}")),
     }
     // By name: many editors write a new file and put it in the old one's place.
     std::fs::read_to_string(file.path()).map_err(words)
 }
 
+/// What people put into EDITOR is a shell's words: a path in quotes, flags.
+#[cfg(unix)]
+fn command(editor: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{editor} \"$@\""), editor]);
+    shell
+}
+
+/// A path, whatever is in it, or words of which the first may stand in quotes.
+#[cfg(not(unix))]
+fn command(editor: &str) -> Command {
+    if std::path::Path::new(editor).is_file() {
+        return Command::new(editor);
+    }
+    let quoted = editor.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    let (program, flags) = quoted.or_else(|| editor.split_once(' ')).unwrap_or((editor, ""));
+    let mut command = Command::new(program);
+    command.args(flags.split_whitespace());
+    command
+}
+
+/// What a shell answers when it finds no such program.
+const NOT_FOUND: i32 = 127;
 /// Where nobody set one: every system of its kind has it.
 const EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::command;
+
+    #[test]
+    fn an_editor_is_what_a_shell_makes_of_its_words() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("my editor");
+        std::fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\" > \"$2\"\n").expect("written");
+        let out = folder.path().join("a text.json");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&program, mode).expect("set");
+        let status = command(&format!("'{}' --wait", program.display())).arg(&out).status().expect("runs");
+        assert!(status.success());
+        assert_eq!(std::fs::read_to_string(&out).expect("edited"), format!("--wait|{}|", out.display()));
+        assert_eq!(command("no-such-editor").arg(&out).status().expect("a shell").code(), Some(super::NOT_FOUND));
+    }
+}
