@@ -378,11 +378,23 @@ impl Relay<'_> {
     }
 }
 
-/// A little before the asker's patience ends.
+/// A little before the asker's patience ends (hub §21.6); of one that is shorter than that little, half.
 fn in_time(patience: Duration) -> Duration {
-    patience.checked_sub(MARGIN).filter(|left| *left >= MARGIN).unwrap_or(patience / 2)
+    patience.checked_sub(MARGIN).filter(|left| !left.is_zero()).unwrap_or(patience / 2)
 }
 
 const MARGIN: Duration = Duration::from_secs(5);
 /// Bytes of a line of noise that are quoted.
 const QUOTED: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_ends_five_seconds_before_the_host_gives_up() {
+        for (patience, expected) in [(60.0, 55.0), (8.0, 3.0), (5.5, 0.5), (5.0, 2.5), (2.0, 1.0), (0.0, 0.0)] {
+            assert_eq!(in_time(Duration::from_secs_f64(patience)), Duration::from_secs_f64(expected), "{patience}");
+        }
+    }
+}
