@@ -152,7 +152,7 @@ async fn b04_where_nobody_can_come_it_refuses_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn b04_an_asker_that_is_gone_is_not_waited_for() {
+async fn an_asker_that_is_gone_is_not_waited_for() {
     let mut desk = desk(guard(CONTINUE, None));
     let (cancel, signal) = (CancellationToken::new(), CancellationToken::new());
     cancel.cancel();

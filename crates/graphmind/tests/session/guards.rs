@@ -91,7 +91,7 @@ async fn b03_time_the_last_watcher_and_the_end_of_the_session_abort_it_too() {
 }
 
 #[tokio::test]
-async fn b03_where_nobody_can_come_it_is_refused_at_once() {
+async fn b04_where_nobody_can_come_it_is_refused_at_once() {
     let hub = FakeHub::start(Manner::HangsUp).await;
     let app = App::with(guarded(&hub.url(), LONG));
     assert_eq!(refused(app.echoing("guarded", "1")).await, "locked: NobodyThere");

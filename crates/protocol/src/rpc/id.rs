@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_equal_by_type_and_text() {
+    fn n17_ids_are_equal_by_type_and_text() {
         let apart =
             ["1", "1.0", "\"1\"", "0", "-0", "1e0", "18446744073709551616", "\"\"", "\"ü\"", "0.5", "\"\\ud800\""];
         for (place, left) in apart.iter().enumerate() {

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_add_up_until_a_first_one_comes() {
+    fn n14_pages_add_up_until_a_first_one_comes() {
         let mut schemas = Schemas::default();
         let at = Duration::ZERO;
         schemas.listed(page(0..2, None), Page::First, at);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_expire_and_are_bounded() {
+    fn n14_schemas_expire_and_are_bounded() {
         let mut schemas = Schemas::default();
         schemas.listed(page(0..1, Some(50)), Page::First, Duration::from_millis(10));
         assert!(schemas.of("0", Duration::from_millis(59)).is_some());

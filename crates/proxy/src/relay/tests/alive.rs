@@ -18,7 +18,7 @@ fn beat(value: &str, point: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_after_one_second_then_every_five_rising_towards_zero() {
+async fn b13_progress_after_one_second_then_every_five_rising_towards_zero() {
     let mut stage = Stage::armed(&[BEFORE]);
     stage.host.say(CALL).await;
     stage.paused(1).await;
@@ -39,7 +39,7 @@ async fn progress_after_one_second_then_every_five_rising_towards_zero() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn afterwards_it_rises_above_what_the_server_reported() {
+async fn b13_afterwards_it_rises_above_what_the_server_reported() {
     let mut stage = Stage::armed(&[BEFORE, AFTER]);
     stage.host.say(CALL).await;
     stage.paused(1).await;
@@ -67,7 +67,7 @@ async fn afterwards_it_rises_above_what_the_server_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_value_before_bounds_the_first_after() {
+async fn b13_the_last_value_before_bounds_the_first_after() {
     let mut stage = Stage::armed(&[BEFORE, AFTER]);
     stage.host.say(CALL).await;
     stage.paused(1).await;
@@ -84,7 +84,7 @@ async fn the_last_value_before_bounds_the_first_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_hears_progress_who_did_not_ask_or_when_it_is_off() {
+async fn b13_nobody_hears_progress_who_did_not_ask_or_when_it_is_off() {
     let mut stage = Stage::armed(&[BEFORE]);
     stage.host.say(super::stage::CALL).await;
     stage.paused(1).await;

@@ -89,7 +89,7 @@ async fn check(from: Side, chunk: usize, shape: impl FnOnce(&mut Shape), attache
 }
 
 #[tokio::test]
-async fn hostile_lines_pass_unchanged_in_any_chunks() {
+async fn n16_hostile_lines_pass_unchanged_in_any_chunks() {
     for from in Side::BOTH {
         for chunk in [usize::MAX / 2, 4_096, 61] {
             check(from, chunk.min(1 << 20), |_| {}, false).await;

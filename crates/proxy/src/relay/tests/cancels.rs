@@ -11,7 +11,7 @@ const CANCEL: &str =
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"timed out"}}"#;
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_behind_a_held_call_ends_the_hold_and_reaches_nobody() {
+async fn b14_a_cancel_behind_a_held_call_ends_the_hold_and_reaches_nobody() {
     let mut stage = Stage::armed(&[BEFORE]);
     stage.host.say(CALL).await;
     stage.paused(1).await;
@@ -168,7 +168,7 @@ async fn a_cancel_of_an_answer_that_stands_drops_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancel_that_passes_closes_the_call_and_its_late_answer_is_only_relayed() {
+async fn n11_a_cancel_that_passes_closes_the_call_and_its_late_answer_is_only_relayed() {
     let mut stage = Stage::new();
     stage.up(CALL).await;
     stage.up(CANCEL).await;

@@ -19,7 +19,7 @@ const DONE: &str = r#"{"id":2,"result":{"resultType":"complete","content":[]}}"#
 const ANSWERS: &str = r#"{"who":{"action":"accept"},"say":{"role":"assistant"}}"#;
 
 #[tokio::test(start_paused = true)]
-async fn two_rounds_are_one_execution() {
+async fn n05_n06_two_rounds_are_one_execution() {
     let mut stage = Stage::new();
     stage.up(&first()).await;
     stage.down(ASKS).await;
@@ -36,7 +36,7 @@ async fn two_rounds_are_one_execution() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_continues_nothing_is_an_exchange_of_its_own() {
+async fn n05_a_request_that_continues_nothing_is_an_exchange_of_its_own() {
     let mut stage = Stage::new();
     stage.up(&first()).await;
     stage.down(ASKS).await;
@@ -53,7 +53,7 @@ async fn a_request_that_continues_nothing_is_an_exchange_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_breakpoint_holds_the_exchange_once_unless_the_arguments_change() {
+async fn n07_a_breakpoint_holds_the_exchange_once_unless_the_arguments_change() {
     let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#]);
     stage.host.say(&first()).await;
     assert_eq!(stage.paused(1).await, "tool:pay before");
@@ -73,7 +73,7 @@ async fn a_breakpoint_holds_the_exchange_once_unless_the_arguments_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_after_gate_stands_at_the_final_answer() {
+async fn n07_the_after_gate_stands_at_the_final_answer() {
     let mut stage = Stage::armed(&[r#"{"kind":"tool","point":"after"}"#]);
     stage.up(&first()).await;
     stage.down(ASKS).await;
@@ -88,7 +88,7 @@ async fn the_after_gate_stands_at_the_final_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_inside_an_answer_stand_before_they_reach_the_client() {
+async fn n06_questions_inside_an_answer_stand_before_they_reach_the_client() {
     let mut stage = Stage::armed(&[r#"{"name":"elicitation/create"}"#]);
     stage.up(&first()).await;
     stage.server.say(ASKS).await;
@@ -147,7 +147,7 @@ async fn when_every_question_is_answered_by_hand_the_client_is_not_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_clients_answers_stand_before_they_reach_the_server() {
+async fn n06_the_clients_answers_stand_before_they_reach_the_server() {
     let mut stage = Stage::armed(&[r#"{"name":"elicitation/create","point":"after"}"#]);
     stage.up(&first()).await;
     stage.down(ASKS).await;

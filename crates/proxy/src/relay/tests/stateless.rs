@@ -10,7 +10,7 @@ fn call(id: u32) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stateless_request_is_recorded_with_what_it_carries() {
+async fn n03_a_stateless_request_is_recorded_with_what_it_carries() {
     let mut stage = Stage::new();
     stage.up(&call(1)).await;
     stage.down(r#"{"id":1,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s"}}}}"#).await;
@@ -19,7 +19,7 @@ async fn a_stateless_request_is_recorded_with_what_it_carries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_eras_share_a_pipe_and_each_call_gets_its_own_error() {
+async fn n01_n13_both_eras_share_a_pipe_and_each_call_gets_its_own_error() {
     let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#]);
     stage.up(r#"{"id":0,"method":"initialize","params":{}}"#).await;
     let plain = r#"{"id":2,"method":"tools/call","params":{"name":"t2"}}"#;
@@ -123,7 +123,7 @@ async fn n01_every_event_of_a_held_call_says_its_era() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn discover_and_initialize_name_the_server() {
+async fn n02_discover_and_initialize_name_the_server() {
     let check = async |ask: &str, answer: &str| {
         let mut stage = Stage::new();
         stage.up(ask).await;
@@ -151,7 +151,30 @@ async fn discover_and_initialize_name_the_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_asks_violates_the_era_and_is_relayed() {
+async fn n04_what_nobody_knows_passes_untouched_held_or_not() {
+    let asked = r#"{"x":[1e400],"id":1,"method":"tools/call","extensions":{"com.example/x":{"a":-0}},"params":{"name":"t","new":{"__proto__":1},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"com.example/y":{}},"later":9007199254740993},"com.example/z":1.0}}}"#;
+    let answer = r#"{"id":1,"y":null,"result":{"resultType":"complete","content":[{"type":"hologram","n":1e400}],"extensions":{"q":{}},"_meta":{"com.example/z":"\ud800"}}}"#;
+    let mut stage = Stage::armed(&[r#"{"kind":"tool"}"#, r#"{"kind":"tool","point":"after"}"#]);
+    stage.host.say(asked).await;
+    stage.paused(1).await;
+    stage.resume(1, r#""action":"continue""#);
+    assert_eq!(stage.server.hear().await, asked);
+    stage.server.say(answer).await;
+    stage.paused(2).await;
+    stage.resume(2, r#""action":"continue""#);
+    assert_eq!(stage.host.hear().await, answer);
+    let (offer, taken) = (
+        r#"{"id":2,"method":"initialize","params":{"capabilities":{"later":{"a":1.50}},"extensions":{}}}"#,
+        r#"{"id":2,"result":{"capabilities":{"later":{"b":1e999}},"instructions":"\ud83d"}}"#,
+    );
+    stage.host.say(offer).await;
+    assert_eq!(stage.server.hear().await, offer);
+    stage.server.say(taken).await;
+    assert_eq!(stage.host.hear().await, taken);
+}
+
+#[tokio::test(start_paused = true)]
+async fn n09_a_server_that_asks_violates_the_era_and_is_relayed() {
     let mut stage = Stage::new();
     stage.up(&call(1)).await;
     stage.down(r#"{"id":5,"method":"sampling/createMessage","params":{}}"#).await;
@@ -172,7 +195,7 @@ async fn a_server_that_asks_violates_the_era_and_is_relayed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unknown_result_types_are_badged_and_relayed() {
+async fn n12_unknown_result_types_are_badged_and_relayed() {
     let mut stage = Stage::new();
     stage.up(&call(1)).await;
     stage.down(r#"{"id":1,"result":{"resultType":"later"}}"#).await;
@@ -183,7 +206,7 @@ async fn unknown_result_types_are_badged_and_relayed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn subscriptions_stay_open_and_own_their_notifications() {
+async fn n10_subscriptions_stay_open_and_own_their_notifications() {
     let listen =
         |id: &str| format!(r#"{{"id":{id},"method":"subscriptions/listen","params":{{"notifications":{{}},{META}}}}}"#);
     let told = |id: &str| {
@@ -226,7 +249,7 @@ const HANDLE: &str = r#"{"id":1,"result":{"resultType":"task","taskId":"job","st
 const GET: &str = r#"{"id":2,"method":"tasks/get","params":{"taskId":"job"}}"#;
 
 #[tokio::test(start_paused = true)]
-async fn the_handle_of_a_task_is_not_its_result() {
+async fn n12_the_handle_of_a_task_is_not_its_result() {
     let mut stage = Stage::armed(&[r#"{"kind":"tool","point":"after"}"#]);
     stage.up(&call(1)).await;
     stage.down(HANDLE).await;
@@ -248,7 +271,7 @@ async fn the_handle_of_a_task_is_not_its_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_fails_or_is_cancelled_ends_its_call() {
+async fn n12_a_task_that_fails_or_is_cancelled_ends_its_call() {
     let check = async |result: &str, story: &str| {
         let mut stage = Stage::new();
         stage.up(&call(1)).await;

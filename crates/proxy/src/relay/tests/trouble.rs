@@ -85,7 +85,7 @@ async fn a_refused_answer_of_an_array_keeps_none_of_ours_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn strict_readers_refuse_frames_that_others_read_differently() {
+async fn n17_strict_readers_refuse_frames_that_others_read_differently() {
     let mut stage = Stage::shaped(|shape| shape.rules.duplicates = Duplicates::Refuse);
     stage.host.say(r#"{"id":1,"method":"tools/call","params":{"name":"a","n\u0061me":"b"}}"#).await;
     assert_eq!(
