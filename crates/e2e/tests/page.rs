@@ -140,6 +140,15 @@ async fn durations_and_counts_are_spelled_as_everywhere() {
     let expected = ["<1ms", "<0.1ms", "0.1ms", "0.5ms", "1.0ms", "9.9ms", "10ms", "10ms", "999ms", "1.0s", "61.3s"];
     let expected: Vec<&str> = expected.into_iter().chain(["0 errors", "1 error"]).collect();
     assert_eq!(stage.look(table).await, json!(expected));
+    let mut app = App::attach(&stage.hub, "app").await;
+    app.say("run.started", json!({ "app": "app", "sdk": { "name": "n", "version": "1" } })).await;
+    for (instance, took, held) in [("a", 100, 0), ("b", 300, 50)] {
+        app.say("node.started", json!({ "nodeId": "n", "kind": "tool", "name": "n", "instanceId": instance })).await;
+        let ended =
+            json!({ "nodeId": "n", "instanceId": instance, "durationMs": took, "heldMs": held, "status": "ok" });
+        app.say("node.finished", ended).await;
+    }
+    stage.until("#nodes", "350ms").await;
     stage.close().await;
 }
 

@@ -47,11 +47,11 @@ export function drawRun(run, info, chosen, act) {
     name.dataset.key = `node ${id}`;
     name.ariaCurrent = String(id === chosen);
     const state = waiting.has(id) ? "held" : outcome(node, info);
-    const ran = node.executions.at(-1)?.ran;
+    const ran = node.executions.map((execution) => execution.ran).filter((ms) => ms !== undefined);
     const cell = element("td");
     cell.append(name);
     row.append(cell, element("td", node.kind), element("td", state, state));
-    row.append(element("td", ran === undefined ? "" : duration(ran)), element("td", String(node.executions.length)));
+    row.append(element("td", ran.length ? duration(ran.reduce((sum, ms) => sum + ms)) : ""), element("td", String(node.executions.length)));
     return row;
   }));
   drawChosen(run, chosen);
