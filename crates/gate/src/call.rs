@@ -39,8 +39,8 @@ pub struct Call {
     pub input: Option<Raw>,
     /// What came back, at [`Stop::After`]; a result that says it failed, at [`Stop::Error`].
     pub output: Option<Raw>,
-    /// What went wrong, at [`Stop::Error`].
-    pub error: Option<ErrorInfo>,
+    /// What went wrong, at [`Stop::Error`]. Boxed, as the limit is: calls are moved often and few have either.
+    pub error: Option<Box<ErrorInfo>>,
     /// How an edited input is checked; `None`: this call's input cannot be edited (wire §3.1).
     pub edit: Option<Edit>,
     /// Retry and inject, where the room cannot do them (wire §2.7, H12).
@@ -50,7 +50,7 @@ pub struct Call {
     /// The room gave up on the debugger: a hold ends by itself and the call goes on (wire §2.7, H13).
     pub signal: Option<CancellationToken>,
     /// How long the asker will wait (hub §21.6).
-    pub limit: Option<Limit>,
+    pub limit: Option<Box<Limit>>,
     /// Which round of its exchange it is (hub N07).
     pub round: Round,
     /// A loose field, by name and word, that every event of a hold of it carries (hub N01).

@@ -148,7 +148,7 @@ pub struct Pass<'g> {
     way: Way<'g>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a box around every fresh call would be the allocation this is to avoid")]
+/// A box around every fresh call would be the allocation this is to avoid.
 enum Way<'g> {
     Fresh(Call, Stop),
     Objected(Pin<Box<dyn Future<Output = Outcome> + Send + 'g>>),

@@ -230,7 +230,7 @@ impl<'s> Execution<'s> {
                 extra: Vec::new(),
             }),
         );
-        self.call.error = Some(error);
+        self.call.error = Some(Box::new(error));
     }
 
     /// Ends without the function's own result.
@@ -274,7 +274,7 @@ impl<'s> Execution<'s> {
 
     fn end(&mut self, status: RunStatus, mut loose: Extra) {
         self.state = State::Ended;
-        let error = if status == RunStatus::Ok { None } else { self.call.error.take() };
+        let error = if status == RunStatus::Ok { None } else { self.call.error.take().map(|error| *error) };
         let output = self.call.output.take();
         loose.append(&mut self.loose);
         self.session.tap().emit(

@@ -34,7 +34,9 @@ fn a_trace_becomes_a_run() {
     out {"app":"planner","events":6,"format":"spans","link":"http://127.0.0.1:1/#/run/[RUN]","runId":"[RUN]","skipped":{"other":1,"repeated":0,"undated":0},"status":"ok"}
     "#);
     let named = bench.shown(&["import", "trace.json", "--db", "an other.db"]);
-    assert!(named.contains("look at it: `graphmind --db 'an other.db'`, then http://127.0.0.1:4747/#/run/"), "{named}");
+    let quoted = if cfg!(windows) { "\"an other.db\"" } else { "'an other.db'" };
+    let line = format!("look at it: `graphmind --db {quoted}`, then http://127.0.0.1:4747/#/run/");
+    assert!(named.contains(&line), "{named}");
     let named = bench.shown(&["import", "trace.json", "--db", "other.db", "--json"]);
     assert!(named.contains(r#""link":null"#), "no hub is known to show it: {named}");
 }

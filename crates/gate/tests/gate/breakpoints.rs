@@ -140,7 +140,7 @@ async fn b10_conditions_see_the_call_and_nothing_else() {
     let call = Call {
         input: Some(raw(r#"{"city":{"names":["Wien","Vienna"]},"n":7}"#)),
         output: Some(raw(r#"[1,2,3]"#)),
-        error: Some(ErrorInfo { name: "E".to_owned(), message: "boom".to_owned(), stack: None }),
+        error: Some(Box::new(ErrorInfo { name: "E".to_owned(), message: "boom".to_owned(), stack: None })),
         ..tool("t")
     };
     for (when, expected) in [

@@ -304,7 +304,7 @@ async fn revisits_leave_the_debugger_alone() {
 async fn no_limit_of_the_asker_opens_a_guard() {
     let desk = desk(guard(CONTINUE, None));
     let (_moves, deadline) = watch::channel(Some(tokio::time::Instant::now() + Duration::from_secs(55)));
-    let limit = Some(Limit { deadline, action: Some(Release::Continue) });
+    let limit = Some(Box::new(Limit { deadline, action: Some(Release::Continue) }));
     let passing = desk.pass(Call { limit, ..tool("t") }, Stop::Before).await;
     after(55_001).await;
     assert_eq!(outcome(passing).await, "refused -32010 TimedOut");

@@ -148,7 +148,7 @@ async fn open(desk: &Desk, kind: Kind, at: Stop) -> Passing {
         edit,
         cancel: Some(cancel.clone()),
         signal: Some(signal.clone()),
-        limit: Some(Limit { deadline, action: Some(Release::Continue) }),
+        limit: Some(Box::new(Limit { deadline, action: Some(Release::Continue) })),
         ..tool(&name)
     };
     Passing { task: desk.pass(call, at).await, cancel, signal, limit }

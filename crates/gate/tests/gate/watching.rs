@@ -149,7 +149,7 @@ async fn b08_a_hold_may_bring_its_own_patience() {
 /// A call whose asker gives up after `seconds`.
 fn limited(seconds: u32, action: Option<Release>) -> (Call, watch::Sender<Option<Instant>>) {
     let (moves, deadline) = watch::channel(Some(Instant::now() + seconds * SECOND));
-    (Call { limit: Some(Limit { deadline, action }), ..tool("t") }, moves)
+    (Call { limit: Some(Box::new(Limit { deadline, action })), ..tool("t") }, moves)
 }
 
 #[tokio::test(start_paused = true)]

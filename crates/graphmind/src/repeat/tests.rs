@@ -68,7 +68,7 @@ impl Stage {
         let end = match ended.split_once(' ') {
             Some(("error", message)) => {
                 let mut failing = call.clone();
-                failing.error = Some(error(message));
+                failing.error = Some(Box::new(error(message)));
                 assert!(matches!(self.guard.judge(&failing, Stop::Error), Verdict::Pass));
                 End { status: RunStatus::Error, output: None, error: None }
             }

@@ -13,10 +13,6 @@ use crate::story::SessionEnd;
 
 /// Something happened.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "moved once and never stored; a box would be an allocation for every frame"
-)]
 pub(crate) enum Input {
     /// A line came, or the unfinished rest of a stream. Only while nothing from that side stands at the gate.
     Frame { from: Side, line: Bytes },

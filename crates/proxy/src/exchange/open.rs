@@ -163,7 +163,7 @@ impl Standing {
                 if let Reply::Result(result) = &stop.reply {
                     call.output = Some(result.clone());
                 }
-                call.error.clone_from(&stop.error);
+                call.error = stop.error.clone().map(Box::new);
                 call.edit.clone_from(&stop.edit.0);
                 if stop.open.source.is_none() {
                     call.unsupported = NO_RETRY;
@@ -182,7 +182,7 @@ impl Standing {
             Standing::Result(stop) => {
                 let mut call = stop.task.exec.call.clone();
                 call.output.clone_from(&stop.output);
-                call.error.clone_from(&stop.error);
+                call.error = stop.error.clone().map(Box::new);
                 call.unsupported = NO_RETRY;
                 (call, Some(stop.get.asker(Target::Reached)), &*stop.task.method)
             }

@@ -140,7 +140,7 @@ impl Relay<'_> {
         }
         if let Some(at) = ask.asker.as_ref().and_then(|asker| self.deadline(asker)) {
             let (moves, seen) = watch::channel(Some(at));
-            ask.call.limit = Some(Limit { deadline: seen, action: self.hold.at_limit.clone() });
+            ask.call.limit = Some(Box::new(Limit { deadline: seen, action: self.hold.at_limit.clone() }));
             deadline = Some(moves);
         }
         Ends { cancel: Some(cancel), release: Some(release), deadline }
