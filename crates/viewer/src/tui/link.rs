@@ -44,12 +44,14 @@ pub(crate) struct Handle {
 pub(crate) fn link(url: String, token: Token) -> (Handle, impl Future<Output = ()>) {
     let (to, wanted) = mpsc::channel(64);
     let (tell, from) = mpsc::channel(1_024);
-    (Handle { to, from }, Link { url, token, wanted, tell, opened: 0 }.keep())
+    (Handle { to, from }, Link { url, token, refused: None, wanted, tell, opened: 0 }.keep())
 }
 
 struct Link {
     url: String,
     token: Token,
+    /// What this hub does not know: without it one may still look.
+    refused: Option<String>,
     wanted: mpsc::Receiver<ToHub>,
     tell: mpsc::Sender<FromHub>,
     opened: u64,
@@ -85,11 +87,12 @@ impl Link {
         }
     }
 
-    async fn dial(&self) -> Result<Socket, String> {
+    async fn dial(&mut self) -> Result<Socket, String> {
         let mut request = self.url.as_str().into_client_request().map_err(|error| reason(&error))?;
         let headers = request.headers_mut();
         headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static("graphmind.v1"));
-        if let Some(token) = (self.token)() {
+        let token = (self.token)().filter(|token| self.refused.as_ref() != Some(token));
+        if let Some(token) = &token {
             let mut bearer = HeaderValue::try_from(format!("Bearer {token}"))
                 .map_err(|_| "the token has characters no header can hold".to_owned())?;
             bearer.set_sensitive(true);
@@ -97,7 +100,14 @@ impl Link {
         }
         let limits = WebSocketConfig::default().max_message_size(Some(LARGEST)).max_frame_size(Some(LARGEST));
         let connected = connect_async_with_config(request, Some(limits), true).await;
-        connected.map(|(socket, _)| socket).map_err(|error| reason(&error))
+        match connected {
+            Ok((socket, _)) => Ok(socket),
+            Err(error) => {
+                let unknown = matches!(&error, Error::Http(response) if response.status() == StatusCode::UNAUTHORIZED);
+                self.refused = token.filter(|_| unknown).or(self.refused.take());
+                Err(reason(&error))
+            }
+        }
     }
 
     /// Until the connection ends, and why it did; nothing when nobody listens any more.

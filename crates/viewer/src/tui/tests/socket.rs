@@ -136,6 +136,25 @@ async fn refusals_say_why_and_the_next_attempt_follows() {
 }
 
 #[tokio::test]
+async fn who_is_not_known_comes_without_a_token_until_there_is_another() {
+    let hub = Hub::start().await;
+    let token = Arc::new(Mutex::new("old"));
+    let read = Arc::clone(&token);
+    let mut handle = connect(&hub, Arc::new(move || Some((*read.lock().expect("not poisoned")).to_owned())));
+    for (status, presented) in [(StatusCode::UNAUTHORIZED, "Bearer old"), (StatusCode::FORBIDDEN, "none")] {
+        hub.accept(status).await;
+        assert_eq!(hub.presented()[1], presented);
+        assert!(matches!(told(&mut handle).await, FromHub::Closed(_)));
+    }
+    drop(hub.welcome().await);
+    assert_eq!(hub.presented()[1], "none", "whoever has no token may look");
+    assert!(matches!(told(&mut handle).await, FromHub::Opened(1)));
+    *token.lock().expect("not poisoned") = "new";
+    drop(hub.welcome().await);
+    assert_eq!(hub.presented()[1], "Bearer new");
+}
+
+#[tokio::test]
 async fn nobody_there_is_said_and_waited_for() {
     let hub = Hub::start().await;
     let url = hub.url();
