@@ -264,7 +264,7 @@ impl Drop for Driver {
 
 /// How long events gather while somebody reads them, and while nobody does: a program that emits at every call must not
 /// wake this task as often.
-const ATTACHED: Duration = Duration::from_millis(1);
+const ATTACHED: Duration = Duration::from_micros(500);
 const DETACHED: Duration = Duration::from_millis(20);
 /// Events written in one go.
 const CHUNK: usize = 512;

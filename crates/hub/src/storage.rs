@@ -125,4 +125,4 @@ impl Pending {
 
 const MOST: usize = 2 * BATCH;
 const MOST_BYTES: usize = 8 << 20;
-const LINGER: Duration = Duration::from_millis(1);
+const LINGER: Duration = Duration::from_micros(500);
