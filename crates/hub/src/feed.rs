@@ -74,12 +74,16 @@ impl Feed {
         }
     }
 
-    /// Adds work, unless the same waits already. Who subscribes twice is answered twice, within reason.
+    /// Adds work, unless the same waits already. Who subscribes twice is answered twice, within reason; who asks for ever
+    /// more and reads nothing is hung up on.
     pub(crate) fn give(&self, job: Job) {
         let mut side = self.side();
-        let answer = matches!(job, Job::Empty { .. }) && side.jobs.len() < MOST_JOBS;
-        if answer || !side.jobs.contains(&job) {
-            side.jobs.push_back(job);
+        let room = side.jobs.len() < MOST_JOBS;
+        let is_new = (room && matches!(job, Job::Empty { .. })) || !side.jobs.contains(&job);
+        match (is_new, room) {
+            (true, true) => side.jobs.push_back(job),
+            (true, false) => self.close(Closing { code: 1008, reason: "too much asked for and not read" }),
+            (false, _) => {}
         }
         drop(side);
         self.out.nudge();
@@ -112,3 +116,25 @@ impl Weigh for Out {
 
 const MOST_JOBS: usize = 4_096;
 const LIMITS: OutboxLimits = OutboxLimits { frames: 4_096, bytes: 8 << 20 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_asks_for_ever_more_and_reads_nothing_is_hung_up_on() {
+        let feed = Feed::new();
+        let run = |number: usize| -> Arc<str> { format!("run_{number}").into() };
+        for number in 0..MOST_JOBS {
+            feed.give(Job::Left { run: run(number) });
+        }
+        feed.give(Job::Left { run: run(0) });
+        feed.give(Job::Empty { run: run(0) });
+        assert!(feed.side().jobs.len() <= MOST_JOBS);
+        for number in 0..100 {
+            feed.give(Job::Left { run: run(MOST_JOBS + number) });
+        }
+        assert_eq!(feed.side().jobs.len(), MOST_JOBS);
+        assert_eq!(feed.out.closed().await.code, 1008);
+    }
+}

@@ -28,6 +28,7 @@ pub(crate) async fn serve(site: Arc<Site>, socket: Socket, meter: Meter, princip
     let end = tokio::select! {
         end = read(&site, viewer, principal, &feed, &mut stream) => end,
         end = writer.write() => end,
+        closing = feed.out.closed() => End::Ours(closing),
         end = socket::stay_alive(&meter, site.ping, &feed.out) => end,
         () = site.stop.cancelled() => End::Ours(Closing { code: socket::GOING_AWAY, reason: "hub is stopping" }),
     };
