@@ -202,12 +202,24 @@ async fn outcome(stand: Option<&mut Stand<'_>>) -> Option<Outcome> {
     }
 }
 
+/// What a line that waits costs: an empty one costs its place.
 fn length(line: &Line) -> usize {
     let (Line::Frame(bytes) | Line::Last(bytes) | Line::Overflow(bytes) | Line::Raw(bytes)) = line;
-    bytes.len()
+    bytes.len() + size_of::<Line>()
 }
 
 /// From so many bytes on a frame may pass before it is complete.
 const LONG: usize = 64 << 10;
 /// So many bytes may wait for the other side before nothing more is read from this one.
 pub(super) const HIGH: usize = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn millions_of_empty_lines_are_not_free() {
+        let lines = 64 << 20;
+        assert!(lines * length(&Line::Frame(Bytes::new())) >= lines * size_of::<Line>());
+    }
+}
