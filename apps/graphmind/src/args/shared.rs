@@ -62,7 +62,25 @@ impl Browser {
 /// Seconds as people write them: `30`, `0.5`.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let asked: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(asked).map_err(|_| "not a number of seconds that can be waited".to_owned())
+    let asked = Duration::try_from_secs_f64(asked).ok().filter(|asked| *asked <= LONGEST);
+    asked.ok_or_else(|| "not a number of seconds that can be waited".to_owned())
 }
 
 pub(crate) const DEFAULT_PORT: u16 = 4747;
+
+/// A year: clocks cannot count to the end of what a number of seconds can say.
+const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_what_a_clock_can_count_to() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds("31622400"), Ok(LONGEST));
+        for text in ["", "soon", "-1", "NaN", "inf", "1e19", "31622401"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}
