@@ -15,9 +15,9 @@ use crate::store::{Batch, Committed};
 #[derive(Debug)]
 pub enum Done {
     /// It is in the open transaction: its new events may be shown.
-    Put { batch: Batch, committed: Committed },
+    Put { batch: Arc<Batch>, committed: Committed },
     /// It could not be put there; its events have numbers all the same.
-    Unsaved { batch: Batch, committed: Committed, failure: Arc<StoreError> },
+    Unsaved { batch: Arc<Batch>, committed: Committed, failure: Arc<StoreError> },
     /// Everything that was put is on disk.
     Kept,
     /// Everything that was put since the last word is lost.
@@ -66,10 +66,13 @@ struct Open<'s> {
     tx: Tx<'s>,
     until: Instant,
     events: usize,
+    /// What was put into it.
+    batches: Vec<Arc<Batch>>,
 }
 
 impl Writing<'_> {
     async fn put(&mut self, batch: Batch) -> Vec<Done> {
+        let batch = Arc::new(batch);
         let attempt = match &self.failed {
             // Nobody is to wait for it to fail again, and nothing new is to be kept before what was missed.
             Some(error) if batch.missed.is_none() => Err(Arc::clone(error)),
@@ -88,6 +91,7 @@ impl Writing<'_> {
                 let lost = match self.open.take() {
                     Some(open) => {
                         open.tx.rollback().await;
+                        self.store.adrift(&open.batches).await;
                         Some(Done::Lost(Arc::clone(&failure)))
                     }
                     None => None,
@@ -98,13 +102,13 @@ impl Writing<'_> {
         }
     }
 
-    async fn try_put(&mut self, batch: &Batch) -> Result<Committed, Arc<StoreError>> {
+    async fn try_put(&mut self, batch: &Arc<Batch>) -> Result<Committed, Arc<StoreError>> {
         let attempt = self.put_into(batch).await.map_err(Arc::new);
         self.failed = attempt.as_ref().err().cloned();
         attempt
     }
 
-    async fn put_into(&mut self, batch: &Batch) -> Result<Committed, StoreError> {
+    async fn put_into(&mut self, batch: &Arc<Batch>) -> Result<Committed, StoreError> {
         let open = match &mut self.open {
             Some(open) => open,
             closed => {
@@ -112,11 +116,18 @@ impl Writing<'_> {
                 if std::mem::replace(&mut self.patience, wanted) != wanted {
                     self.store.be(wanted).await?;
                 }
-                closed.insert(Open { tx: self.store.begin().await?, until: Instant::now() + OPEN, events: 0 })
+                closed.insert(Open {
+                    tx: self.store.begin().await?,
+                    until: Instant::now() + OPEN,
+                    events: 0,
+                    batches: Vec::new(),
+                })
             }
         };
         open.events += batch.events.len();
-        open.tx.put(batch).await
+        let committed = open.tx.put(batch).await?;
+        open.batches.push(Arc::clone(batch));
+        Ok(committed)
     }
 
     async fn commit(&mut self) -> Option<Done> {
@@ -124,6 +135,7 @@ impl Writing<'_> {
         Some(match open.tx.commit().await {
             Ok(()) => Done::Kept,
             Err(error) => {
+                self.store.adrift(&open.batches).await;
                 let error = Arc::new(error);
                 self.failed = Some(Arc::clone(&error));
                 Done::Lost(error)

@@ -28,7 +28,7 @@ pub(super) struct Owed {
 
 impl Owed {
     /// Keeps new events in mind until the store can have them.
-    pub(super) fn remember(&mut self, events: impl IntoIterator<Item = (NewEvent, Option<u64>)>) {
+    pub(super) fn remember<'b>(&mut self, events: impl IntoIterator<Item = (&'b NewEvent, Option<u64>)>) {
         for (event, ord) in events {
             let Some(ord) = ord else { continue };
             let size = event.weight();
@@ -37,7 +37,7 @@ impl Owed {
                 continue;
             }
             self.bytes += size;
-            self.events.push((event, ord));
+            self.events.push((event.clone(), ord));
         }
     }
 

@@ -30,12 +30,12 @@ impl State {
                 self.unkept.runs.extend(committed.totals.iter().map(|(run, _)| run).chain(missed).cloned());
                 self.unkept.restated.extend(self.restated(&batch));
                 self.take_back(&batch, &committed, clock);
-                self.unkept.events.push((batch.events, committed.ords));
+                self.unkept.events.push((batch, committed.ords));
             }
             Done::Unsaved { batch, committed, failure } => {
                 self.unkept.touch(&batch, &committed);
                 self.take_back(&batch, &committed, clock);
-                self.unkept.events.push((batch.events, committed.ords));
+                self.unkept.events.push((batch, committed.ords));
                 self.lost(&failure, clock);
             }
             Done::Kept => self.kept(),
@@ -96,8 +96,8 @@ impl State {
             self.records.get_mut(&run).into_iter().for_each(|record| record.ensured = false);
         }
         self.owe(touched, clock);
-        for (events, ords) in events {
-            self.owed.remember(events.into_iter().zip(ords));
+        for (batch, ords) in events {
+            self.owed.remember(batch.events.iter().zip(ords));
         }
         readers.into_iter().for_each(|(run, reader)| tell(reader, self.behind(&run)));
         let lost = if self.owed.lost > 0 { "; more than can be remembered, so that events are lost" } else { "" };
@@ -211,7 +211,7 @@ type Reader = oneshot::Sender<Option<Behind>>;
 #[derive(Debug, Default)]
 pub(super) struct Unkept {
     /// Batches with the numbers of their new events.
-    events: Vec<(Vec<NewEvent>, Vec<Option<u64>>)>,
+    events: Vec<(Arc<Batch>, Vec<Option<u64>>)>,
     runs: HashSet<Arc<str>>,
     /// Runs whose row was made in it.
     rows: Vec<Arc<str>>,
@@ -241,7 +241,7 @@ impl Unkept {
 
     /// Events of a run that no reader of the store can see yet.
     pub(super) fn of<'u>(&'u self, run: &str) -> impl Iterator<Item = (&'u NewEvent, u64)> {
-        let all = self.events.iter().flat_map(|(events, ords)| events.iter().zip(ords));
+        let all = self.events.iter().flat_map(|(batch, ords)| batch.events.iter().zip(ords));
         all.filter_map(move |(event, ord)| Some((event, (*ord)?)).filter(|_| *event.run == *run))
     }
 }

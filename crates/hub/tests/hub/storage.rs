@@ -51,6 +51,35 @@ async fn a_locked_database_costs_neither_the_present_nor_what_was_shown() {
     assert!(room.ok("/health").await.get("lostEvents").is_none());
 }
 
+#[tokio::test]
+async fn a_late_frame_while_nothing_is_kept_is_neither_lost_nor_doubled() {
+    let room = Room::new().await;
+    let mut app = room.app().await;
+    let mut viewer = room.viewer().await;
+    viewer.subscribe("r").await;
+    viewer.replay().await;
+    app.start("r").await;
+    viewer.line.until("stored").await;
+    let lock = Locker::take(&room.database());
+    app.seq = 10;
+    app.node("r", "first").await;
+    assert_eq!(viewer.seqs(1).await, [10]);
+    for seq in [5, 5, 10, 1, 7, 11] {
+        app.seq = seq;
+        app.node("r", "later").await;
+    }
+    assert_eq!(viewer.seqs(3).await, [5, 7, 11], "late ones are shown, repeats are not");
+    assert!(room.ok("/health").await["storage"].is_string(), "all that without a store");
+    lock.release();
+    let back = async {
+        while numbers(&room.database(), "r").await != [1, 3, 4, 2, 5] {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(SOON, back).await.unwrap();
+    room.until_run("r", |run| run["eventCount"] == 5).await;
+}
+
 /// Arrival numbers of a run's events by `seq`, from the file itself.
 async fn numbers(database: &std::path::Path, run: &str) -> Vec<i64> {
     use sqlx::{ConnectOptions as _, Row as _};

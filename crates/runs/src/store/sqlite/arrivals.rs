@@ -9,7 +9,12 @@ use crate::store::{Committed, Mark, NewEvent, Totals};
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     runs: HashMap<Arc<str>, Cursor>,
+    /// Events that have numbers and are not in the database, since it fails.
+    adrift: Known,
 }
+
+/// Events by their run and `seq`.
+pub(super) type Known = HashSet<(Arc<str>, u64)>;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cursor {
@@ -40,6 +45,22 @@ impl Arrivals {
         }
         self.runs.extend(draft.runs.iter().cloned());
     }
+
+    /// Nobody else will know that these were here. Beyond what is remembered of them a repeat passes for new.
+    pub(super) fn drift(&mut self, events: &[NewEvent]) {
+        let room = ADRIFT.saturating_sub(self.adrift.len());
+        self.adrift.extend(events.iter().take(room).map(|event| (Arc::clone(&event.run), event.seq)));
+    }
+
+    pub(super) fn adrift<'a>(&'a self, suspects: &'a [&NewEvent]) -> impl Iterator<Item = (Arc<str>, u64)> + 'a {
+        let keys = suspects.iter().map(|event| (Arc::clone(&event.run), event.seq));
+        keys.filter(|key| self.adrift.contains(key))
+    }
+
+    /// The database works again, and has all that could be kept of them.
+    pub(super) fn land(&mut self) {
+        self.adrift = Known::default();
+    }
 }
 
 impl Draft {
@@ -66,13 +87,8 @@ impl Draft {
         suspects
     }
 
-    /// Numbers what is new. `known` holds the stored ones among the suspects.
-    pub(super) fn number(
-        &mut self,
-        events: &[NewEvent],
-        known: &HashSet<(Arc<str>, u64)>,
-        care: Care,
-    ) -> Vec<Option<u64>> {
+    /// Numbers what is new. `known` holds those among the suspects that were here before.
+    pub(super) fn number(&mut self, events: &[NewEvent], known: &Known, care: Care) -> Vec<Option<u64>> {
         let mut ords = Vec::with_capacity(events.len());
         let mut seen: HashSet<(&str, u64)> = HashSet::new();
         let mut runs = std::mem::take(&mut self.runs);
@@ -84,7 +100,6 @@ impl Draft {
                     let again = !seen.insert((&event.run, event.seq));
                     again || (event.seq < cursor.next_seq && known.contains(&(Arc::clone(&event.run), event.seq)))
                 }
-                Care::Blind => event.seq < cursor.next_seq,
             };
             ords.push((!repeat).then(|| cursor.take(event)));
         });
@@ -142,8 +157,6 @@ pub(super) enum Care {
     Fresh,
     /// Suspects were looked up.
     Suspect,
-    /// Nobody can be asked: whatever does not lie above all before it counts as a repeat.
-    Blind,
 }
 
 impl Cursor {
@@ -158,3 +171,5 @@ impl Cursor {
 
 /// Runs remembered at once; forgetting one costs a question later.
 const REMEMBERED: usize = 8_192;
+/// More than the hub can remember itself until the database works again.
+const ADRIFT: usize = 1 << 16;

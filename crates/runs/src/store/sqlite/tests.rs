@@ -144,6 +144,47 @@ async fn what_cannot_be_kept_is_numbered_all_the_same() {
 }
 
 #[tokio::test]
+async fn what_comes_late_or_again_while_nothing_is_kept_is_told_apart() {
+    let room = Room::new().await;
+    room.commit("a/1 a/2 a/9").await;
+    let events = |text: &str| text.split_whitespace().map(event).collect::<Vec<NewEvent>>();
+    let number =
+        async |text: &str| ords(room.store.number(&Batch { events: events(text), ..Batch::default() }).await.ords);
+    assert_eq!(number("a/10 a/5 a/5 a/2 a/10").await, "4 5 - - -");
+    assert_eq!(number("a/5 a/6 a/9 a/10").await, "- 6 - -");
+    let missed = events("a/10 a/5 a/6").into_iter().zip(4..).collect();
+    let back = Batch { missed: Some(missed), events: events("a/5 a/11"), ..Batch::default() };
+    assert_eq!(ords(room.store.commit(&back).await.unwrap().ords), "- 7");
+    assert_eq!(number("a/7 a/5 a/11").await, "8 - -", "and the next time too");
+}
+
+#[tokio::test]
+async fn what_was_put_and_not_kept_is_a_repeat_when_it_comes_again() {
+    let room = Room::new().await;
+    room.commit("a/1").await;
+    let put = Arc::new(Batch { events: vec![event("a/2"), event("a/4")], ..Batch::default() });
+    let mut tx = room.store.begin().await.unwrap();
+    assert_eq!(ords(tx.put(&put).await.unwrap().ords), "2 3");
+    tx.rollback().await;
+    room.store.adrift(&[put]).await;
+    let again = Batch { events: vec![event("a/2"), event("a/3"), event("a/4")], ..Batch::default() };
+    assert_eq!(ords(room.store.number(&again).await.ords), "- 4 -");
+}
+
+#[tokio::test]
+async fn a_run_of_an_earlier_start_goes_on_where_it_was_though_nothing_can_be_kept() {
+    let Room { folder: _folder, store } = Room::new().await;
+    let earlier = Batch { runs: vec![run("a", 1)], events: vec![event("a/1"), event("a/2!")], ..Batch::default() };
+    store.commit(&earlier).await.unwrap();
+    let later = Store::open(store.path()).await.unwrap();
+    let batch = Batch { events: vec![event("a/2!"), event("a/3")], ..Batch::default() };
+    let numbered = later.number(&batch).await;
+    assert_eq!(ords(numbered.ords), "- 3");
+    let totals = numbered.totals.first().unwrap().1;
+    assert_eq!((totals.events, totals.errors, totals.last_ord), (3, 1, 3));
+}
+
+#[tokio::test]
 async fn pages_end_at_rows_or_bytes() {
     let room = Room::new().await;
     room.commit("a/1 a/2 a/3").await;

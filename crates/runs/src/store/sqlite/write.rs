@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sqlx::{Arguments as _, Row as _};
+use tokio::time::timeout;
 
-use super::arrivals::{Care, Cursor, Draft};
+use super::arrivals::{Care, Cursor, Draft, Known};
 use super::rows::{ensure, integer, mark, millis, raise, restate, take};
 use super::{Ordering, Store, Tx, Writer};
 use crate::store::error::StoreError;
@@ -49,12 +51,36 @@ impl Store {
         let mut draft = Draft::default();
         for event in &batch.events {
             if !draft.has(&event.run) {
-                draft.add(Arc::clone(&event.run), arrivals.get(&event.run).unwrap_or_default());
+                let cursor = match arrivals.get(&event.run) {
+                    Some(cursor) => cursor,
+                    None => self.glance(async |reader| load(reader, &event.run, Totals::default()).await).await,
+                };
+                draft.add(Arc::clone(&event.run), cursor);
             }
         }
-        let ords = draft.number(&batch.events, &HashSet::new(), Care::Blind);
+        let suspects = draft.suspects(&batch.events);
+        let mut known = Known::default();
+        if !suspects.is_empty() {
+            known = self.glance(async |reader| known_among(reader, &suspects).await).await;
+            known.extend(arrivals.adrift(&suspects));
+        }
+        let ords = draft.number(&batch.events, &known, Care::Suspect);
         arrivals.keep(&draft);
+        arrivals.drift(&batch.events);
         draft.committed(ords)
+    }
+
+    /// These were put, and then were not kept.
+    pub async fn adrift(&self, batches: &[Arc<Batch>]) {
+        let mut writer = self.writer.lock().await;
+        batches.iter().for_each(|batch| writer.arrivals.drift(&batch.events));
+    }
+
+    /// Reads from a database that cannot be written. Most such can be read; who cannot know soon has to do without.
+    async fn glance<T: Default>(&self, read: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, sqlx::Error>) -> T {
+        let reading = async { read(&mut *self.readers.acquire().await?).await };
+        let read = timeout(GLANCE, reading).await.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+        read.inspect_err(|error| tracing::debug!(%error, "the database cannot be read either")).unwrap_or_default()
     }
 }
 
@@ -78,6 +104,7 @@ impl Tx<'_> {
         match finish(&mut self.writer.connection, &self.grown).await {
             Ok(()) => {
                 self.writer.open = false;
+                self.writer.arrivals.land();
                 Ok(())
             }
             Err(error) => {
@@ -137,7 +164,7 @@ async fn put(writer: &mut Writer, grown: &mut Grown, batch: &Batch) -> Result<Co
     let before: Vec<Totals> = draft.runs().iter().map(|(_, cursor)| cursor.totals).collect();
     let suspects = draft.suspects(&batch.events);
     let care = if suspects.is_empty() { Care::Fresh } else { Care::Suspect };
-    let known = known(tx, &suspects).await?;
+    let known = known_among(tx, &suspects).await?;
     let mut ords = draft.number(&batch.events, &known, care);
     let stale = insert(tx, &batch.events, &mut ords, &mut draft).await?;
     let fresh = batch.events.iter().zip(&ords).filter(|(_, ord)| ord.is_some()).map(|(event, _)| event);
@@ -193,8 +220,8 @@ async fn load(tx: &mut SqliteConnection, run: &Arc<str>, grown: Totals) -> Resul
 }
 
 /// Which of the suspects are stored.
-async fn known(tx: &mut SqliteConnection, suspects: &[&NewEvent]) -> Result<HashSet<(Arc<str>, u64)>, sqlx::Error> {
-    let mut known = HashSet::new();
+async fn known_among(tx: &mut SqliteConnection, suspects: &[&NewEvent]) -> Result<Known, sqlx::Error> {
+    let mut known = Known::default();
     for group in suspects.chunk_by(|one, next| one.run == next.run) {
         for some in group.chunks(LOOKED_UP) {
             let Some(first) = some.first() else { continue };
@@ -347,6 +374,8 @@ static KNOWN: LazyLock<String> = LazyLock::new(|| {
 });
 
 const COLUMNS: usize = 8;
+/// Everybody waits meanwhile.
+const GLANCE: Duration = Duration::from_millis(250);
 const LOOKED_UP: usize = 64;
 /// What a commit adds to the log beside its rows: the pages they stand in, roughly.
 const COMMIT_BYTES: u64 = 32 << 10;
