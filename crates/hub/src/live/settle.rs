@@ -168,8 +168,8 @@ impl State {
             }
             Note::Refused { pause, code, message, request } => {
                 let refused = Refused { code, message: message.as_deref() };
-                let answer = self.pauses.refused(&key(pause), request.as_deref(), refused);
-                self.answer(answer);
+                let answers = self.pauses.refused(&key(pause), request.as_deref(), refused);
+                self.answer(answers);
                 self.polls.look();
                 false
             }

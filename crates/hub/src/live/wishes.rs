@@ -81,7 +81,7 @@ impl State {
                     PushError::Full => Code::SendFailed,
                     PushError::Closing => Code::AppDisconnected,
                 };
-                self.pauses.undo(&ask.key, &ask.request, code)
+                self.pauses.undo(&ask.key, code)
             })
         });
         match sent {

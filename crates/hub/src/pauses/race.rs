@@ -95,12 +95,14 @@ impl Pauses {
         Ok(Release { app: owner.app, payload })
     }
 
-    /// A release that never left.
-    pub(crate) fn undo(&mut self, key: &Key, request: &Arc<str>, code: Code) -> Outcome {
-        if let Some(entry) = self.entries.get_mut(key) {
-            let settled = entry.settle(request);
-            self.clear(settled.as_ref());
-            self.answer(settled.and_then(|attempt| attempt.waiter), Outcome::of(code));
+    /// The last release for this pause never left.
+    pub(crate) fn undo(&mut self, key: &Key, code: Code) -> Outcome {
+        if let Some(entry) = self.entries.get_mut(key)
+            && let Some(last) = entry.attempts.pop()
+        {
+            entry.reopen(&last.request);
+            self.clear(&last);
+            self.answer(last.waiter, Outcome::of(code));
             self.drop_idle_ghost(key);
         }
         Outcome::of(code)
@@ -113,7 +115,12 @@ impl Pauses {
             (Some(request), _) => attempts.iter().find(|attempt| *attempt.request == *request),
             // A program that echoes and did not has released the call itself.
             (None, Echo::Yes) => None,
-            (None, Echo::No) => attempts.iter().find(|attempt| attempt.action.as_str() == action),
+            // Who has left can only have done it if nobody else did.
+            (None, Echo::No) => {
+                let fits = |attempt: &&Attempt| attempt.action.as_str() == action;
+                let waits = |attempt: &&Attempt| fits(attempt) && attempt.waiter.is_some();
+                attempts.iter().find(waits).or_else(|| attempts.iter().find(fits))
+            }
         }?;
         let Attempt { request, by, operator, .. } = winner;
         Some(Winner { request: Arc::clone(request), by: *by, operator: operator.clone() })
@@ -133,22 +140,24 @@ impl Pauses {
     }
 
     /// A newly stored `exec.refused`: the call still stands there.
-    pub(crate) fn refused(&mut self, key: &Key, request: Option<&str>, refusal: Refused<'_>) -> Option<Answer> {
-        let entry = self.entries.get_mut(key)?;
+    pub(crate) fn refused(&mut self, key: &Key, request: Option<&str>, refusal: Refused<'_>) -> Vec<Answer> {
+        let Some(entry) = self.entries.get_mut(key) else { return Vec::new() };
         let pending = entry.hold.as_ref().and_then(|hold| match &hold.phase {
             Phase::Resolving(request) => Some(Arc::clone(request)),
             Phase::Open => None,
         });
-        let request =
-            request.map(Arc::from).or(pending).or_else(|| Some(Arc::clone(&entry.attempts.last()?.request)))?;
-        let attempt = entry.settle(&request)?;
-        self.clear(Some(&attempt));
+        let last = || entry.attempts.last().map(|attempt| Arc::clone(&attempt.request));
+        let Some(request) = request.map(Arc::from).or(pending).or_else(last) else { return Vec::new() };
         let Refused { code, message } = refusal;
         let message = message.and_then(edit::clean);
         let outcome = Outcome { kind: OutcomeKind::Refused, code: Some(Code::Content(code)), message, principal: None };
-        let answer = self.answer(attempt.waiter, outcome);
+        let mut answers = Vec::new();
+        for attempt in entry.settle(&request) {
+            self.clear(&attempt);
+            answers.extend(self.answer(attempt.waiter, outcome.clone()));
+        }
         self.drop_idle_ghost(key);
-        answer
+        answers
     }
 
     /// A waiter hung up.
@@ -194,7 +203,7 @@ impl Pauses {
         entry.attempts.push(Attempt { request, action, by, operator, waiter: Some(waiter), expiry: Some(expiry) });
         if entry.attempts.len() > ATTEMPTS {
             let oldest = entry.attempts.remove(0);
-            self.clear(Some(&oldest));
+            self.clear(&oldest);
             self.hurry(now, oldest.waiter);
         }
     }
@@ -227,8 +236,8 @@ impl Pauses {
         when
     }
 
-    fn clear(&mut self, attempt: Option<&Attempt>) {
-        attempt.and_then(|attempt| attempt.expiry).map(|expiry| self.deadlines.remove(&expiry));
+    fn clear(&mut self, attempt: &Attempt) {
+        attempt.expiry.map(|expiry| self.deadlines.remove(&expiry));
     }
 
     /// Ends a wait; the attempt stays, for the program may still answer it.
@@ -267,11 +276,10 @@ pub(crate) struct Refused<'a> {
 }
 
 impl Entry {
-    /// Takes an attempt off the list; if it was the pending one, the pause is open again.
-    fn settle(&mut self, request: &Arc<str>) -> Option<Attempt> {
-        let place = self.attempts.iter().position(|attempt| attempt.request == *request)?;
+    /// Takes the attempts of a request off the list; if it was the pending one, the pause is open again.
+    fn settle(&mut self, request: &Arc<str>) -> Vec<Attempt> {
         self.reopen(request);
-        Some(self.attempts.remove(place))
+        self.attempts.extract_if(.., |attempt| attempt.request == *request).collect()
     }
 
     fn reopen(&mut self, request: &Arc<str>) {
