@@ -35,7 +35,7 @@ impl Print {
     /// Of a result; a very large one equals nothing.
     pub(super) fn result(output: Option<&Raw>, ignored: &[&str]) -> Print {
         match output {
-            Some(output) if output.len() > COMPARED => Print::never(),
+            Some(output) if is_longer(output, ignored) => Print::never(),
             _ => Print::of(output, ignored),
         }
     }
@@ -111,6 +111,23 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
+/// Whether the canonical text of a result has more than [`COUNTED`] characters (wire §5.5). Its UTF-16 units are counted, and
+/// only where its bytes leave that open.
+fn is_longer(output: &Raw, ignored: &[&str]) -> bool {
+    let bytes = output.as_bytes();
+    if bytes.len() <= COUNTED || bytes.len() > COUNTED * LONGEST {
+        return bytes.len() > COUNTED;
+    }
+    // Every byte that begins a character is one of the canonical text, but for blanks, escapes and what is ignored.
+    let begun = bytes.iter().filter(|byte| **byte & 0xC0 != 0x80 && **byte > b' ').count();
+    let escapes = bytes.iter().filter(|byte| **byte == b'\\').count();
+    let text = str::from_utf8(bytes).unwrap_or_default();
+    if !ignored.iter().any(|name| text.contains(name)) && begun.saturating_sub(escapes * (LONGEST - 1)) > COUNTED {
+        return true;
+    }
+    canonical(output.view(), ignored).encode_utf16().count() > COUNTED
+}
+
 fn digest(body: &Raw) -> Option<Digest> {
     mac(&[b"bytes", body.as_bytes()])
 }
@@ -126,6 +143,12 @@ fn salt() -> Option<&'static [u8; 32]> {
 }
 
 const COPIED: usize = 16 << 10;
+
+/// Characters of the longest result that is compared.
+const COUNTED: usize = 262_144;
+
+/// Bytes that one character may take, escaped.
+const LONGEST: usize = 6;
 
 /// Walking through the members of larger payloads would be felt by the call that waits for it.
 const COMPARED: usize = 256 << 10;
@@ -170,5 +193,24 @@ mod tests {
         assert!(!print(&large("a")).same(&print(&large("b")), &[]));
         assert!(!print(&large("a")).same(&print(&large("bb")), &["a", "bb"]));
         assert!(!Print::result(Some(&Raw::parse(large("a")).unwrap()), &[]).same(&print(&large("a")), &[]));
+    }
+
+    #[test]
+    fn l12_a_result_is_too_long_by_its_characters_not_by_its_bytes() {
+        let counts = |output: &str| {
+            let result = Print::result(Some(&Raw::parse(output.to_owned()).unwrap()), &["_meta"]);
+            result.same(&result, &["_meta"])
+        };
+        let check = |most: usize, output: fn(usize) -> String| {
+            assert!(counts(&output(most)), "{}", &output(3));
+            assert!(!counts(&output(most + 1)), "{}", &output(3));
+        };
+        check(262_142, |count| format!("\"{}\"", "x".repeat(count)));
+        check(262_142, |count| format!("\"{}\"", "\u{e9}".repeat(count)));
+        check(131_071, |count| format!("\"{}\"", "\u{1f600}".repeat(count)));
+        check(262_142, |count| format!("\"{}\"", "\\u00e9".repeat(count)));
+        check(43_690, |count| format!("\"{}\"", "\\u0001".repeat(count)));
+        check(131_070, |count| format!("[{}1]", "1 , ".repeat(count)));
+        check(262_136, |count| format!(r#"{{"_meta":"{}","a":"{}"}}"#, "y".repeat(100_000), "x".repeat(count)));
     }
 }
