@@ -314,7 +314,7 @@ impl State {
         let all = self.records.iter().filter(|record| !record.is_awaited());
         let all = all.map(|record| (record, self.liveness(&record.run.id, record.owner)));
         let written = |record: &records::Record| {
-            record.stored >= record.shown && record.ensured && !self.owed.runs.contains(&record.run.id)
+            record.is_written() && record.ensured && !self.owed.runs.contains(&record.run.id)
         };
         let all = all.filter(|(record, now)| differs(*now, written(record)));
         all.map(|(record, now)| (record.run.clone(), now)).collect()
@@ -327,10 +327,7 @@ impl State {
     /// A run in memory that nobody needs there any more is forgotten.
     fn forget_idle(&mut self, run: &str) {
         let idle = |record: &records::Record| {
-            record.owner.is_none()
-                && record.followers == 0
-                && record.abandon_at.is_none()
-                && record.stored >= record.shown
+            record.owner.is_none() && record.followers == 0 && record.abandon_at.is_none() && record.is_written()
         };
         if !self.setup.claims.has(run) && !self.owed.runs.contains(run) && self.records.get(run).is_some_and(idle) {
             self.records.remove(run);

@@ -1,5 +1,6 @@
 //! What every connection of one hub shares: the way to the live state, the store, the rules of the house.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -73,6 +74,7 @@ impl Site {
 
     /// The newest runs with what only the live state knows of them.
     pub(crate) async fn runs(&self) -> Vec<(Run, Liveness)> {
+        let before = self.live.ask(Command::Overlay).await.unwrap_or_default();
         let mut runs = match self.store.runs(MOST_RUNS).await {
             Ok(rows) => rows.into_iter().map(|run| (run, Liveness::default())).collect(),
             Err(error) => {
@@ -82,10 +84,18 @@ impl Site {
                 Vec::new()
             }
         };
-        let live = self.live.ask(Command::Overlay).await.unwrap_or_default();
-        let known: std::collections::HashSet<Arc<str>> = live.iter().map(|(run, _)| Arc::clone(&run.id)).collect();
-        runs.retain(|(run, _)| !known.contains(&run.id));
-        runs.extend(live);
+        let now = self.live.ask(Command::Overlay).await.unwrap_or_default();
+        let mut known: HashMap<Arc<str>, (Run, Liveness)> = HashMap::new();
+        known.extend(now.into_iter().map(|now| (Arc::clone(&now.0.id), now)));
+        for (run, _) in before {
+            // What was on its way to the store may have got there behind the back of the one who read it.
+            if !known.contains_key(&run.id) {
+                let settled = self.store.run(&run.id).await.ok().flatten().unwrap_or(run);
+                known.insert(Arc::clone(&settled.id), (settled, Liveness::default()));
+            }
+        }
+        runs.retain(|(run, _)| !known.contains_key(&run.id));
+        runs.extend(known.into_values());
         runs.sort_by(|(one, _), (other, _)| {
             other.started_at.total_cmp(&one.started_at).then_with(|| other.id.cmp(&one.id))
         });

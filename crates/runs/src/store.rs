@@ -186,6 +186,14 @@ pub enum Turn {
     Resumed { run: Arc<str> },
 }
 
+impl Turn {
+    pub fn run(&self) -> &Arc<str> {
+        match self {
+            Turn::Abandoned { run, .. } | Turn::Resumed { run } => run,
+        }
+    }
+}
+
 /// What became of a [`Batch`].
 #[derive(Debug, Default)]
 pub struct Committed {

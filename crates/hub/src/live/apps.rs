@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use lockgate_protocol::debug::{Control, Envelope, Hello, HelloAck, Matcher, PROTOCOL, RunId, RunMode, Watched};
+use lockgate_protocol::debug::{Control, Envelope, Hello, HelloAck, Matcher, PROTOCOL, RunId, Watched};
 use lockgate_protocol::json::Raw;
 
 use super::Clock;
+use crate::breakpoints::{Breakpoints, is_conditional};
 use crate::claims::{Bond, Session};
 use crate::ingest::frame::name;
 use crate::outbox::{Outbox, PushError, Text, text};
@@ -27,16 +28,6 @@ pub(crate) struct App {
     python: bool,
     /// Number of the next frame to it.
     seq: u64,
-}
-
-/// What every `hello.ack` says.
-#[derive(Debug)]
-pub(crate) struct AckState<'a> {
-    pub(crate) viewer: &'a str,
-    pub(crate) hub_capabilities: &'a [String],
-    pub(crate) matchers: Vec<&'a Matcher>,
-    pub(crate) mode: RunMode,
-    pub(crate) watched: Watched,
 }
 
 impl App {
@@ -71,19 +62,25 @@ impl App {
         Owner { app: id, edits: self.can("edit-input"), longest }
     }
 
-    pub(crate) fn greet(&mut self, state: &AckState<'_>, clock: Clock) -> Result<(), PushError> {
-        let conditions = self.can("conditions");
-        let fits = |matcher: &&&Matcher| conditions || !crate::breakpoints::is_conditional(matcher);
+    /// Tells it the debug state, what this hub can do, and whether anybody looks on.
+    pub(crate) fn greet(
+        &mut self,
+        breakpoints: &Breakpoints,
+        hub_capabilities: &[String],
+        watched: Watched,
+        clock: Clock,
+    ) -> Result<(), PushError> {
+        let fits = |matcher: &&Matcher| self.can("conditions") || !is_conditional(matcher);
         let ack = HelloAck {
             protocol: i64::try_from(PROTOCOL).unwrap_or(1),
-            viewer: state.viewer.to_owned(),
+            viewer: concat!("lockgate/", env!("CARGO_PKG_VERSION")).to_owned(),
             capabilities: self.capabilities.clone(),
             session_token: Some(self.session.token.to_string()),
-            hub_capabilities: Some(state.hub_capabilities.to_vec()),
-            breakpoints: state.matchers.iter().filter(fits).map(|matcher| (*matcher).clone()).collect(),
+            hub_capabilities: Some(hub_capabilities.to_vec()),
+            breakpoints: breakpoints.matchers().filter(fits).cloned().collect(),
             left_out: None,
-            mode: state.mode,
-            watched: Some(state.watched == Watched::Yes),
+            mode: breakpoints.mode(),
+            watched: Some(watched == Watched::Yes),
         };
         self.send("hello.ack", ack.payload(), clock)
     }
@@ -92,7 +89,7 @@ impl App {
     pub(crate) fn tell(&mut self, control: &Control, clock: Clock) -> Result<(), PushError> {
         let understood = match control {
             Control::BreakpointSet(matcher) | Control::BreakpointClear(matcher) => {
-                self.can("conditions") || !crate::breakpoints::is_conditional(matcher)
+                self.can("conditions") || !is_conditional(matcher)
             }
             Control::WatchSet(_) => self.can("watch"),
             Control::Resume(_) | Control::ModeSet(_) => true,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockgate_protocol::debug::{Control, Hello};
 use tokio::sync::oneshot;
 
-use super::apps::{AckState, App};
+use super::apps::App;
 use super::records::{Introduction, Record};
 use super::{Clock, FromApp, State};
 use crate::breakpoints::is_conditional;
@@ -65,14 +65,8 @@ impl State {
     fn attach(&mut self, id: AppId, greeting: Greeting, clock: Clock) {
         let Greeting { hello, fresh, outbox } = greeting;
         let mut app = App::new(hello, fresh, outbox);
-        let state = AckState {
-            viewer: concat!("lockgate/", env!("CARGO_PKG_VERSION")),
-            hub_capabilities: &self.setup.hub_capabilities,
-            matchers: self.setup.breakpoints.matchers().collect(),
-            mode: self.setup.breakpoints.mode(),
-            watched: self.watch.watched(),
-        };
-        if app.greet(&state, clock).is_err() {
+        let (setup, watched) = (&self.setup, self.watch.watched());
+        if app.greet(&setup.breakpoints, &setup.hub_capabilities, watched, clock).is_err() {
             return;
         }
         self.setup.claims.connect(&app.session.token);
@@ -213,6 +207,7 @@ impl State {
         if record.run.status == Status::Abandoned {
             record.run.status = Status::Running;
             record.run.finished_at = None;
+            record.turning = true;
             self.pending.turn(Turn::Resumed { run: Arc::clone(run) });
             self.setup.claims.turn(run, Stage::Running);
         }
@@ -240,6 +235,7 @@ impl State {
         record.abandon_at = None;
         if record.owner.is_none() && record.run.status == Status::Running {
             record.run.status = Status::Abandoned;
+            record.turning = true;
             record.run.finished_at = Some(super::records::millis(record.last_ts.unwrap_or(clock.wall_ms)));
             self.pending.turn(Turn::Abandoned { run: Arc::clone(run), now: clock.wall_ms });
             self.setup.claims.turn(run, Stage::Abandoned);

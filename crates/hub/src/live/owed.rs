@@ -58,9 +58,7 @@ impl Owed {
 /// Every run that a batch changes.
 pub(super) fn touched<'b>(batch: &'b Batch, committed: &'b Committed) -> impl Iterator<Item = &'b Arc<str>> {
     let Batch { rows, runs, turns, .. } = batch;
-    let turned = turns.iter().map(|turn| match turn {
-        Turn::Abandoned { run, .. } | Turn::Resumed { run } => run,
-    });
+    let turned = turns.iter().map(Turn::run);
     let rows = rows.iter().map(|row| &row.id).chain(runs.iter().map(|run| &run.id));
     rows.chain(committed.totals.iter().map(|(run, _)| run)).chain(turned)
 }

@@ -16,6 +16,8 @@ pub(crate) struct Record {
     pub(crate) owner: Option<AppId>,
     /// Whether its row exists.
     pub(crate) ensured: bool,
+    /// Whether its status was decided here and is on its way to the row.
+    pub(crate) turning: bool,
     /// When it counts as abandoned, after its owner has gone.
     pub(crate) abandon_at: Option<(Instant, u64)>,
     /// Time of its last event.
@@ -68,6 +70,7 @@ impl Record {
             run,
             owner: None,
             ensured: false,
+            turning: false,
             abandon_at: None,
             last_ts: None,
             shown: 0,
@@ -80,6 +83,11 @@ impl Record {
     /// Nothing of it was ever written, so it is no run yet.
     pub(crate) fn is_awaited(&self) -> bool {
         !self.ensured && self.owner.is_none() && self.shown == 0
+    }
+
+    /// Its row, if there is one, says how it stands.
+    pub(crate) fn is_written(&self) -> bool {
+        self.stored >= self.shown && !self.turning
     }
 }
 

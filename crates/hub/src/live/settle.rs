@@ -15,31 +15,28 @@ use crate::ingest::frame::Note;
 use crate::pauses::{AppId, Key, Refused};
 use crate::storage::From;
 use crate::store::error::StoreError;
-use crate::store::{Batch, Committed, Mark, NewEvent, Status, Totals};
+use crate::store::{Batch, Committed, Mark, NewEvent, Status, Totals, Turn};
 
 impl State {
     /// Follows the store. Viewers see new events as soon as they have their numbers, in the order of the store.
     pub(super) fn settle(&mut self, done: Done, clock: Clock) {
-        match done {
-            Done::Put { batch, committed } => {
-                self.unkept.touch(&batch, &committed);
-                if batch.missed.is_some() {
-                    self.unkept.caught_up = self.owed.under_way;
-                }
-                let missed = batch.missed.iter().flatten().map(|(event, _)| &event.run);
-                self.unkept.runs.extend(committed.totals.iter().map(|(run, _)| run).chain(missed).cloned());
-                self.unkept.restated.extend(self.restated(&batch));
-                self.take_back(&batch, &committed, clock);
-                self.unkept.events.push((batch, committed.ords));
-            }
-            Done::Unsaved { batch, committed, failure } => {
-                self.unkept.touch(&batch, &committed);
-                self.take_back(&batch, &committed, clock);
-                self.unkept.events.push((batch, committed.ords));
-                self.lost(&failure, clock);
-            }
-            Done::Kept => self.kept(),
-            Done::Lost(failure) => self.lost(&failure, clock),
+        let (batch, committed, failure) = match done {
+            Done::Put { batch, committed } => (batch, committed, None),
+            Done::Unsaved { batch, committed, failure } => (batch, committed, Some(failure)),
+            Done::Kept => return self.kept(),
+            Done::Lost(failure) => return self.lost(&failure, clock),
+        };
+        self.unkept.touch(&batch, &committed);
+        if batch.missed.is_some() {
+            self.unkept.caught_up = self.owed.under_way;
+        }
+        let missed = batch.missed.iter().flatten().map(|(event, _)| &event.run);
+        self.unkept.runs.extend(committed.totals.iter().map(|(run, _)| run).chain(missed).cloned());
+        self.unkept.restated.extend(self.restated(&batch));
+        self.take_back(&batch, &committed, clock);
+        self.unkept.events.push((batch, committed.ords));
+        if let Some(failure) = failure {
+            self.lost(&failure, clock);
         }
     }
 
@@ -70,8 +67,9 @@ impl State {
 
     /// All that was shown so far is on disk.
     fn kept(&mut self) {
-        let Unkept { runs, readers, restated, caught_up, .. } = std::mem::take(&mut self.unkept);
+        let Unkept { runs, readers, restated, caught_up, turned, .. } = std::mem::take(&mut self.unkept);
         self.repaid(restated, caught_up);
+        self.turned(&turned);
         for run in runs {
             let Some(record) = self.records.get_mut(&run) else { continue };
             record.stored = record.shown;
@@ -88,14 +86,23 @@ impl State {
         }
     }
 
+    /// These rows say what the hub decided, or are owed.
+    fn turned(&mut self, runs: &[Arc<str>]) {
+        for run in runs {
+            self.records.get_mut(run).into_iter().for_each(|record| record.turning = false);
+            self.forget_idle(run);
+        }
+    }
+
     /// What was shown and not kept stays shown, and is remembered until it can be.
     fn lost(&mut self, failure: &StoreError, clock: Clock) {
-        // Rows that are missing now come again with the next event of their run.
-        let Unkept { events, rows, readers, touched, .. } = std::mem::take(&mut self.unkept);
-        for run in rows {
-            self.records.get_mut(&run).into_iter().for_each(|record| record.ensured = false);
+        let Unkept { events, readers, touched, turned, .. } = std::mem::take(&mut self.unkept);
+        // A row that is missing now comes again with the next event of its run.
+        for run in &touched {
+            self.records.get_mut(run).into_iter().for_each(|record| record.ensured = false);
         }
         self.owe(touched, clock);
+        self.turned(&turned);
         for (batch, ords) in events {
             self.owed.remember(batch.events.iter().zip(ords));
         }
@@ -213,11 +220,11 @@ pub(super) struct Unkept {
     /// Batches with the numbers of their new events.
     events: Vec<(Arc<Batch>, Vec<Option<u64>>)>,
     runs: HashSet<Arc<str>>,
-    /// Runs whose row was made in it.
-    rows: Vec<Arc<str>>,
     /// Runs whose row it changes in any way, and those whose row it leaves as it should stand.
     touched: HashSet<Arc<str>>,
     restated: Vec<Arc<str>>,
+    /// Runs whose status it changes by what the hub decided.
+    turned: Vec<Arc<str>>,
     /// How many of the events that were missed it keeps.
     caught_up: usize,
     /// Who reads the store, of which run, and wants to see what is shown.
@@ -226,8 +233,8 @@ pub(super) struct Unkept {
 
 impl Unkept {
     fn touch(&mut self, batch: &Batch, committed: &Committed) {
-        self.rows.extend(batch.runs.iter().map(|run| Arc::clone(&run.id)));
         self.touched.extend(touched(batch, committed).cloned());
+        self.turned.extend(batch.turns.iter().map(Turn::run).cloned());
     }
 
     /// Lets a reader wait, or gives it back when there is nothing to wait for.

@@ -47,6 +47,22 @@ async fn abandoned_after_the_grace_and_back_again() {
 }
 
 #[tokio::test]
+async fn who_was_told_finds_it_in_the_list() {
+    let room = Room::with(quick).await;
+    for round in 0..5 {
+        let run = format!("r{round}");
+        let mut app = room.app().await;
+        app.start(&run).await;
+        room.until_stored(&run, 1).await;
+        drop(app);
+        let told = room.ok(&format!("/api/pauses?runId={run}&wait=30")).await;
+        let runs = room.ok("/api/runs").await;
+        let listed = runs["runs"].as_array().unwrap().iter().find(|listed| listed["id"] == *run).unwrap();
+        assert_eq!((&told["run"]["status"], &listed["status"]), (&json!("abandoned"), &json!("abandoned")));
+    }
+}
+
+#[tokio::test]
 async fn within_the_grace_nothing_is_said() {
     let room = Room::with(|config| config.abandon_grace = Duration::from_secs(60)).await;
     let mut app = room.app().await;
