@@ -57,12 +57,14 @@ pub fn check(schema: View<'_>, value: View<'_>) -> Result<(), Issue> {
     if schema.get("$schema").and_then(View::str).is_some_and(|dialect| !ours(&dialect)) {
         return Ok(());
     }
-    Look { steps: 0, depth: 0, path: Vec::new() }.at(schema, value)
+    Look { steps: 0, depth: 0, read: 0, path: Vec::new() }.at(schema, value)
 }
 
 struct Look {
     steps: usize,
     depth: usize,
+    /// Bytes of schema and value that were walked over, about.
+    read: usize,
     path: Vec<String>,
 }
 
@@ -70,7 +72,9 @@ type Found = Result<(), Issue>;
 
 impl Look {
     fn at(&mut self, schema: View<'_>, value: View<'_>) -> Found {
-        if self.steps >= STEPS || self.depth >= DEPTH {
+        let walks = if is_container(value) { WALKS } else { 1 };
+        let texts = schema.raw().len().saturating_mul(LOOKS).saturating_add(value.raw().len().saturating_mul(walks));
+        if self.steps >= STEPS || self.depth >= DEPTH || !self.may_read(texts) {
             return Ok(());
         }
         self.steps += 1;
@@ -78,6 +82,12 @@ impl Look {
         let found = self.all(schema, value);
         self.depth -= 1;
         found
+    }
+
+    /// Whether so many bytes more may be walked over. Once they may not, nothing more is found.
+    fn may_read(&mut self, bytes: usize) -> bool {
+        self.read = self.read.saturating_add(bytes);
+        self.read <= READ
     }
 
     fn all(&mut self, schema: View<'_>, value: View<'_>) -> Found {
@@ -120,12 +130,13 @@ impl Look {
         if names.is_empty() || names.iter().any(fits) { Ok(()) } else { self.issue(Problem::Type) }
     }
 
-    fn values(&self, schema: View<'_>, value: View<'_>) -> Found {
+    fn values(&mut self, schema: View<'_>, value: View<'_>) -> Found {
         let listed = schema.get("enum").filter(|list| list.kind() == Kind::Array).map(View::items);
         let only = schema.get("const");
         for choices in [listed.map(Iterator::collect::<Vec<_>>), only.map(|only| vec![only])].into_iter().flatten() {
+            let readable = self.may_read(choices.len().saturating_mul(value.raw().len()));
             let primitive = choices.iter().all(|choice| !is_container(*choice));
-            if primitive && !choices.iter().any(|choice| equal(*choice, value)) {
+            if readable && primitive && !choices.iter().any(|choice| equal(*choice, value)) {
                 return self.issue(Problem::Value);
             }
         }
@@ -135,7 +146,7 @@ impl Look {
     fn members(&mut self, schema: View<'_>, value: View<'_>) -> Found {
         for name in schema.get("required").into_iter().flat_map(View::items) {
             let Some(name) = name.str() else { continue };
-            if value.get(&name).is_none() {
+            if self.may_read(value.raw().len()) && value.get(&name).is_none() {
                 return self.below(&name, |look| look.issue(Problem::Missing));
             }
         }
@@ -144,7 +155,8 @@ impl Look {
         let others = schema.get("additionalProperties").filter(|_| !patterns);
         for (name, member) in value.members() {
             let name = name.to_lossy();
-            let Some(rule) = properties.and_then(|properties| properties.get(&name)).or(others) else { continue };
+            let readable = properties.filter(|properties| self.may_read(properties.raw().len()));
+            let Some(rule) = readable.and_then(|properties| properties.get(&name)).or(others) else { continue };
             self.below(&name, |look| look.at(rule, member))?;
         }
         Ok(())
@@ -241,6 +253,12 @@ const DIALECTS: &[&str] = &[
 const DEPTH: usize = 32;
 const STEPS: usize = 20_000;
 const ITEMS: usize = 1_000;
+/// How often a schema is walked through at one step, about: each look for a keyword is a walk.
+const LOOKS: usize = 16;
+/// How often a list or an object is.
+const WALKS: usize = 4;
+/// Bytes walked over in a fraction of a second. Honest schemas and inputs take a small part of it.
+const READ: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -326,7 +344,14 @@ mod tests {
         check_pair(&fan, "1", "fine");
         let deep = format!("{}{{}}{}", "{\"allOf\":[".repeat(2_000), "]}".repeat(2_000));
         check_pair(&deep, "1", "fine");
+        let again = format!(r#"{{"allOf":[{}{{"type":"number"}}]}}"#, "{},".repeat(70));
+        check_pair(&again, r#"["x"]"#, "type not allowed: the whole input");
+        check_pair(&again, &format!(r#"["{}"]"#, "x".repeat(1 << 20)), "fine");
         let nested = format!("{}1{}", "[".repeat(2_000), "]".repeat(2_000));
         check_pair(r#"{"items":{"items":{"items":{}}}}"#, &nested, "fine");
+        let listed = format!(r#"{{"items":{{"enum":[{}1]}}}}"#, r#""","#.repeat(30_000));
+        let asked = |count: usize| format!("[{}2]", "1,".repeat(count));
+        check_pair(&listed, &asked(9), "value not among the allowed ones: /9");
+        check_pair(&listed, &asked(300), "fine");
     }
 }
