@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use lockgate_protocol::json::{Raw, View};
+use lockgate_protocol::json::{Limits, Raw, View};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 
 use crate::code::Code;
@@ -113,8 +113,9 @@ impl Hub {
         let response = request.timeout(wait + GRACE).send().await.map_err(|err| self.unreachable(&err))?;
         let status = response.status();
         let bytes = response.bytes().await.map_err(|err| self.unreachable(&err))?;
-        let body = Raw::check(bytes, lockgate_protocol::json::Limits::FRAME)
-            .map_or_else(|_| Raw::null(), |checked| checked.raw);
+        // Whole frames of programs stand in it.
+        let within = Limits { depth: 2 * Limits::FRAME.depth, ..Limits::FRAME };
+        let body = Raw::check(bytes, within).map_or_else(|_| Raw::null(), |checked| checked.raw);
         Ok(Reply { status, body })
     }
 

@@ -46,7 +46,7 @@ pub(crate) struct Outcome {
 impl Frame {
     /// Nothing for frames we do not know and for frames that make no sense.
     pub(crate) fn read(text: Bytes) -> Option<Self> {
-        let raw = Raw::check(text, Limits::FRAME).ok()?.raw;
+        let raw = Raw::check(text, WITHIN).ok()?.raw;
         let fields = Fields::of(&raw);
         let run = || fields.id("runId");
         Some(match fields.text("type")?.as_str() {
@@ -147,4 +147,20 @@ fn mode(fields: Fields<'_>) -> RunMode {
 
 fn text(raw: &Raw) -> String {
     String::from_utf8_lossy(raw.as_bytes()).into_owned()
+}
+
+/// Whole frames of programs stand in those of a hub.
+const WITHIN: Limits = Limits { depth: 2 * Limits::FRAME.depth, ..Limits::FRAME };
+
+#[cfg(test)]
+mod tests {
+    use super::Frame;
+
+    #[test]
+    fn whatever_a_hub_takes_in_can_be_shown() {
+        let deep = format!("{}{}", "[".repeat(4_096), "]".repeat(4_096));
+        let envelope = format!(r#"{{"gm":1,"seq":1,"ts":1,"runId":"r","type":"x","payload":{{"input":{deep}}}}}"#);
+        let frame = Frame::read(format!(r#"{{"type":"event","runId":"r","ord":1,"envelope":{envelope}}}"#).into());
+        assert!(matches!(frame, Some(Frame::Event { .. })), "{frame:?}");
+    }
 }

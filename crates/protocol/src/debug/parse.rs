@@ -63,7 +63,8 @@ impl fmt::Display for Issue {
     }
 }
 
-/// Reads one frame. Any bytes give one of the four kinds; a payload of 64 MiB or 4,096 levels is still read, more is invalid.
+/// Reads one frame. Any bytes give one of the four kinds; a frame of 64 MiB is still read, and a value of 4,096 levels in
+/// one; more is invalid.
 pub fn parse(text: Bytes) -> Parsed {
     let whole = match Raw::check(text, Limits::FRAME) {
         Ok(checked) => checked.raw,

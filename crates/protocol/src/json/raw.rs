@@ -20,8 +20,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// A whole frame from a peer: 4,096 deep, 64 MiB.
-    pub const FRAME: Limits = Limits { depth: 4_096, bytes: 64 << 20 };
+    /// A whole frame from a peer: a value 4,096 deep and what it stands in, 64 MiB.
+    pub const FRAME: Limits = Limits { depth: 4_096 + 16, bytes: 64 << 20 };
     /// A value inside one: 4,096 deep, 16 MiB.
     pub const PAYLOAD: Limits = Limits { depth: 4_096, bytes: 16 << 20 };
 }

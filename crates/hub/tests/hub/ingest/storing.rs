@@ -96,6 +96,21 @@ async fn b01_what_a_call_carries_is_kept_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn a_value_of_four_thousand_levels_is_kept() {
+    let room = Room::new().await;
+    let (mut app, mut viewer) = (room.app().await, room.viewer().await);
+    viewer.subscribe("r").await;
+    viewer.replay().await;
+    let deep = format!("{}{}", "[".repeat(4_096), "]".repeat(4_096));
+    let node = format!(r#"{{"nodeId":"n","kind":"tool","name":"n","instanceId":"i","input":{deep}}}"#);
+    app.line.send(format!(r#"{{"gm":1,"seq":1,"ts":5,"runId":"r","type":"node.started","payload":{node}}}"#)).await;
+    room.until_run("r", |run| run["eventCount"] == 1).await;
+    let url = format!("{}/api/runs/r/events", room.hub.url());
+    assert!(reqwest::get(url).await.unwrap().text().await.unwrap().contains(&deep));
+    while !viewer.line.next_text().await.unwrap().contains(&deep) {}
+}
+
+#[tokio::test]
 async fn bad_frames_harm_neither_their_neighbours_nor_another_run() {
     let room = Room::new().await;
     let (mut app, mut other) = (room.app().await, room.app().await);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
-use lockgate_protocol::json::Raw;
+use lockgate_protocol::json::{Limits, Raw};
 use sqlx::Row as _;
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteRow};
@@ -189,14 +189,19 @@ fn event(row: &SqliteRow) -> Result<(StoredEvent, Option<i64>), sqlx::Error> {
         kind: row.try_get(3)?,
         node: row.try_get(4)?,
         payload: text.and_then(payload),
-        extra: row.try_get::<Option<String>, _>(6)?.and_then(|text| Raw::parse(text).ok()),
+        extra: row.try_get::<Option<String>, _>(6)?.and_then(json),
     };
     Ok((event, long))
 }
 
 /// Empty: the frame had none. Damaged text reads as `null`.
 fn payload(text: String) -> Option<Raw> {
-    (!text.is_empty()).then(|| Raw::parse(text).unwrap_or_else(|_| Raw::null()))
+    (!text.is_empty()).then(|| json(text).unwrap_or_else(Raw::null))
+}
+
+/// It came in a frame, so it is no deeper than one.
+fn json(text: String) -> Option<Raw> {
+    Raw::check(text.into(), Limits::FRAME).ok().map(|checked| checked.raw)
 }
 
 fn unsigned(value: i64) -> u64 {
