@@ -1,6 +1,8 @@
 //! Whether two JSON values are the same to a loop guard: what their canonical texts would say, without writing any
 //! (wire §5.4). Stops at the first difference.
 
+use std::collections::{HashMap, HashSet};
+
 use lockgate_protocol::json::{Kind, Text, View};
 
 /// Members named in `ignored` make no difference, at any depth.
@@ -42,29 +44,45 @@ fn strings(one: View<'_>, two: View<'_>) -> bool {
 
 fn objects(one: View<'_>, two: View<'_>, (ignored, depth): (&[&str], usize)) -> bool {
     let counts = |(name, _): &(View<'_>, View<'_>)| !ignored.iter().any(|ignored| name.is(ignored));
-    // One program writes the members of its objects in one order.
-    let (mut ones, mut twos) = (one.pairs().filter(counts), two.pairs().filter(counts));
-    loop {
-        match (ones.next(), twos.next()) {
-            (None, None) => return true,
-            (Some((name, one)), Some((other, two))) if name.raw() == other.raw() => {
-                if below(one, two, (ignored, depth)) {
-                    continue;
-                }
-                // The two differ, unless one of them says later what this member really is.
-                if !ones.chain(twos).any(|(later, _)| may_be(later, name)) {
-                    return false;
-                }
-                break;
-            }
-            _ => break,
-        }
+    let (ones, twos) = (one.pairs().filter(counts), two.pairs().filter(counts));
+    // One program writes the members of its objects in one order. The names alone say whether these two do: looking at the
+    // values twice would double the work at each level.
+    if ones.clone().map(|(name, _)| name.raw()).eq(twos.clone().map(|(name, _)| name.raw())) {
+        return in_order(ones.zip(twos), (ignored, depth));
     }
     let (ones, twos) = (sorted(one.members(), ignored), sorted(two.members(), ignored));
     let same = |((name, one), (other, two)): (&(Text, View<'_>), &(Text, View<'_>))| {
         name == other && below(*one, *two, (ignored, depth))
     };
     ones.len() == twos.len() && ones.iter().zip(&twos).all(same)
+}
+
+/// For members with the same names in the same order. Of a repeated name only the last value counts, in both.
+fn in_order<'a>(
+    mut pairs: impl Iterator<Item = ((View<'a>, View<'a>), (View<'a>, View<'a>))> + Clone,
+    (ignored, depth): (&[&str], usize),
+) -> bool {
+    let mut overruled: Option<HashSet<*const u8>> = None;
+    while let Some(((name, one), (_, two))) = pairs.next() {
+        if below(one, two, (ignored, depth)) {
+            continue;
+        }
+        if overruled.is_none() && !pairs.clone().any(|((later, _), _)| may_be(later, name)) {
+            return false;
+        }
+        let later = pairs.clone().map(|((name, _), _)| name);
+        if !overruled.get_or_insert_with(|| repeated(name, later)).contains(&name.raw().as_ptr()) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Where those of the names stand that come once more.
+fn repeated<'a>(first: View<'a>, later: impl Iterator<Item = View<'a>>) -> HashSet<*const u8> {
+    let mut newest = HashMap::new();
+    let names = std::iter::once(first).chain(later);
+    names.filter_map(|name| newest.insert(name.text(), name.raw().as_ptr())).collect()
 }
 
 /// Whether two names may be the same; who looks closely has to decode them.
@@ -131,6 +149,11 @@ mod tests {
             (r#"{"a":1,"b":1,"a":2}"#, r#"{"a":2,"b":1}"#, true),
             (r#"{"a":2,"b":1}"#, r#"{"a":1,"b":1,"\u0061":2}"#, true),
             (r#"{"a":1,"b":1,"b":2}"#, r#"{"a":2,"b":2}"#, false),
+            (r#"{"a":1,"b":1,"a":2,"c":1}"#, r#"{"a":3,"b":1,"a":2,"c":1}"#, true),
+            (r#"{"a":1,"b":1,"a":2,"c":1}"#, r#"{"a":3,"b":1,"a":2,"c":2}"#, false),
+            (r#"{"a":1,"b":1,"\u0061":2,"b":1}"#, r#"{"a":3,"b":2,"\u0061":2,"b":1}"#, true),
+            (r#"{"a":1,"b":1,"\u0061":2,"b":1}"#, r#"{"a":3,"b":2,"\u0061":2,"b":2}"#, false),
+            (r#"{"a":1,"\u0062":1}"#, r#"{"a":2,"\u0062":1}"#, false),
             (r#"{"a":1}"#, "[1]", false),
             ("-0", "0", true),
             ("10000000000000001", "10000000000000000", true),
@@ -155,6 +178,22 @@ mod tests {
         assert!(agrees(&deep(66, "1"), &deep(66, "2")));
         assert!(agrees(&deep(65, "{}"), &deep(65, "[1]")));
         assert!(agrees(&deep(66, "1"), &deep(4000, "2")));
+    }
+
+    #[test]
+    fn names_that_have_to_be_decoded_do_not_double_the_work_at_each_level() {
+        for sibling in [r#""\u0062":1"#, r#""a":1,"a":2"#] {
+            let nested = |core: &str| {
+                let levels = 60;
+                format!("{}{core}{}", r#"{"a":"#.repeat(levels), format!(",{sibling}}}").repeat(levels))
+            };
+            agrees(&nested("1"), &nested("2"));
+            agrees(&nested(r#"{"x":1,"y":2}"#), &nested(r#"{"y":2,"x":1}"#));
+        }
+        let turned = |core: &str| format!("{}{core}{}", r#"{"a":"#.repeat(60), r#","c":2,"b":1}"#.repeat(60));
+        let nested = |core: &str| format!("{}{core}{}", r#"{"a":"#.repeat(60), r#","b":1,"c":2}"#.repeat(60));
+        assert!(agrees(&nested("1"), &turned("1")));
+        assert!(!agrees(&nested("1"), &turned("2")));
     }
 
     fn json() -> impl Strategy<Value = String> {
