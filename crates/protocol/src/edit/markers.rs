@@ -1,7 +1,7 @@
 //! Signs that a value was copied from a recording that had lost something, or tries to reach a prototype.
 
 use crate::debug::RefusalCode;
-use crate::json::{Kind, View, write};
+use crate::json::{Token, Tokens, View, write};
 
 /// Looks for markers of redaction and truncation anywhere in a value: in strings, in names, across nesting (wire §3.3).
 pub fn forbidden(view: View<'_>) -> Option<RefusalCode> {
@@ -17,23 +17,21 @@ pub fn forbidden(view: View<'_>) -> Option<RefusalCode> {
 
 /// Whether a value names `__proto__`, or a `constructor` with a `prototype`, at any depth (wire §3.2).
 pub fn pollutes(view: View<'_>) -> bool {
-    let mut left = vec![view];
-    while let Some(view) = left.pop() {
-        left.extend(view.items().filter(|item| is_container(*item)));
-        for (name, value) in view.pairs() {
-            if name.is("__proto__") || name.is("constructor") && value.get("prototype").is_some() {
-                return true;
-            }
-            if is_container(value) {
-                left.push(value);
-            }
+    // Of each container that is open: whether it stands under the name `constructor`.
+    let mut open = Vec::new();
+    let mut constructor = false;
+    for token in Tokens::of(view) {
+        match token {
+            Token::OpenArray => open.push(false),
+            Token::OpenObject => open.push(constructor),
+            Token::CloseArray | Token::CloseObject => drop(open.pop()),
+            Token::Name(name) if name.is("__proto__") => return true,
+            Token::Name(name) if name.is("prototype") && open.last() == Some(&true) => return true,
+            Token::Name(_) | Token::Scalar(_) => {}
         }
+        constructor = matches!(token, Token::Name(name) if name.is("constructor"));
     }
     false
-}
-
-fn is_container(view: View<'_>) -> bool {
-    matches!(view.kind(), Kind::Array | Kind::Object)
 }
 
 const PLACEHOLDER: &str = "__REDACTED__";
@@ -82,5 +80,18 @@ mod tests {
         check_pollution(r#"{"constructor":{"prototype":{}}}"#, true);
         check_pollution(r#"{"constructor":"Ford","prototype":1}"#, false);
         check_pollution(r#"["__proto__"]"#, false);
+        check_pollution(r#"{"constructor":[{"prototype":1}]}"#, false);
+        check_pollution(r#"{"constructor":{"a":{"prototype":1}}}"#, false);
+        check_pollution(r#"[{"x":{},"constructor":{"a":{},"b":[1],"\u0070rototype":1}}]"#, true);
+    }
+
+    #[test]
+    fn depth_does_not_multiply_the_work() {
+        let (levels, long) = (500, "x".repeat(4 << 20));
+        let deep = format!("{}\"{long}\"{}", "{\"a\":[".repeat(levels), "]}".repeat(levels));
+        let deep = Raw::parse(deep).expect("a JSON text");
+        let started = std::time::Instant::now();
+        assert!(!pollutes(deep.view()));
+        assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
     }
 }
